@@ -1,0 +1,384 @@
+//! What has the town mapped? Conduits, structures, parcels and the layers beside them, as plain typed data.
+//!
+//! Coordinates are those used inside: metres of the working CRS (see [`crate::crs`]).
+//! Lists are sorted by [`Key`], so that the order of features in a file changes nothing.
+//! Original attributes are not here: see [`crate::ingest::Originals`].
+
+use std::fmt;
+use std::sync::Arc;
+
+use geo::{LineString, MultiLineString, MultiPolygon, Point};
+
+mod words;
+pub use words::{ConduitKind, LandLayerKind, Material, OutfallKind, Shape, Status, StructureKind, System, WaterKind};
+
+/// A layer by its place among the layers sorted by name, so that comparing indices compares names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LayerIndex(pub u16);
+
+/// What names a feature: its layer and its id as text (trimmed, a trailing `.0` of a number dropped, leading zeros kept).
+///
+/// The driver's own row number is never a key.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key {
+    /// The layer.
+    pub layer: LayerIndex,
+    /// The id; `~` and a hash where the source has none.
+    pub id: Arc<str>,
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.id)
+    }
+}
+
+/// Makes one text of the ways in which one id is written: blanks trimmed, `12.0` and `12.` of a number become `12`.
+///
+/// Leading zeros stay, and `V1.0` stays, since only a number has a decimal point that means nothing.
+///
+/// ```
+/// use headwall::inventory::normalised_id;
+/// assert_eq!(normalised_id(" 14.0 "), "14");
+/// assert_eq!(normalised_id("0012"), "0012");
+/// assert_eq!(normalised_id("7.5"), "7.5");
+/// assert_eq!(normalised_id("V1.0"), "V1.0");
+/// ```
+pub fn normalised_id(text: &str) -> &str {
+    let text = text.trim();
+    if let Some((whole, fraction)) = text.split_once('.') {
+        let digits = whole.strip_prefix('-').unwrap_or(whole);
+        let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+        if is_number && fraction.bytes().all(|b| b == b'0') {
+            return whole;
+        }
+    }
+    text
+}
+
+/// How a level (invert, rim, sump) is stated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LevelKind {
+    /// Height above the vertical datum.
+    Elevation,
+    /// Depth below the rim of the structure at that end.
+    DepthBelowRim,
+    /// Height above the invert of the structure at that end.
+    OffsetAboveNode,
+}
+
+/// A level as the town states it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Level {
+    /// The number, in metres.
+    pub value_m: f64,
+    /// What it is measured from.
+    pub kind: LevelKind,
+    /// The vertical datum's name; levels are compared only within one. `None` is the town's unnamed one.
+    pub datum: Option<Arc<str>>,
+}
+
+/// What the town's flow code says about a conduit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowCode {
+    /// The layer has no flow field.
+    NotMapped,
+    /// There is one, and it says nothing here.
+    SaysNothing,
+    /// Water goes as the line is drawn.
+    WithDrawing,
+    /// Water goes against the drawing.
+    AgainstDrawing,
+}
+
+/// A node id as a conduit carries it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NodeId {
+    /// The layer has no such field.
+    NotMapped,
+    /// There is one, and it is empty here.
+    Missing,
+    /// What it says, normalised.
+    Named(Arc<str>),
+}
+
+impl NodeId {
+    /// The id, if it says one.
+    pub fn named(&self) -> Option<&str> {
+        match self {
+            NodeId::Named(id) => Some(id),
+            _ => None,
+        }
+    }
+}
+
+/// A level field of a feature.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LevelField {
+    /// The layer has no such field.
+    NotMapped,
+    /// There is one, and it is empty, unreadable or a missing-value marker here.
+    Missing,
+    /// A level.
+    Given(Level),
+}
+
+impl LevelField {
+    /// The level, if one is given.
+    pub fn given(&self) -> Option<&Level> {
+        match self {
+            LevelField::Given(level) => Some(level),
+            _ => None,
+        }
+    }
+}
+
+/// A pipe, culvert, ditch, channel or gutter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Conduit {
+    /// What names it.
+    pub key: Key,
+    /// What it is.
+    pub kind: ConduitKind,
+    /// Its parts as drawn, coordinates in metres; empty where it was never drawn.
+    pub parts: Vec<LineString>,
+    /// The from-node id.
+    pub node_from: NodeId,
+    /// The to-node id.
+    pub node_to: NodeId,
+    /// Invert at the first vertex or the from-node.
+    pub invert_from: LevelField,
+    /// Invert at the last vertex or the to-node.
+    pub invert_to: LevelField,
+    /// The flow code.
+    pub flow: FlowCode,
+    /// Inside width (diameter of a round pipe) in millimetres.
+    pub diameter_mm: Option<f64>,
+    /// Inside height in millimetres where it differs from the width.
+    pub height_mm: Option<f64>,
+    /// Cross-section.
+    pub shape: Shape,
+    /// Material.
+    pub material: Material,
+    /// Number of parallel barrels.
+    pub barrels: Option<u32>,
+    /// Year of installation.
+    pub year_installed: Option<i32>,
+    /// Life-cycle status.
+    pub status: Status,
+    /// Storm, combined, sanitary or unknown.
+    pub system: System,
+    /// Who owns it.
+    pub owner: Option<Arc<str>>,
+    /// Who runs it.
+    pub operator: Option<Arc<str>>,
+    /// True for a force main or siphon, in which water climbs.
+    pub pressurised: bool,
+    /// The outfall to which the town itself assigns it, where it says so.
+    pub assigned_outfall: Option<Arc<str>>,
+}
+
+/// A manhole, catch basin, inlet, outfall, pump station, pond or junction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Structure {
+    /// What names it.
+    pub key: Key,
+    /// What it is.
+    pub kind: StructureKind,
+    /// What kind of outfall, where it is one.
+    pub outfall_kind: Option<OutfallKind>,
+    /// Its place; `None` where it was never drawn.
+    pub place: Option<Point>,
+    /// Its shore, where it is a pond or basin drawn as a polygon.
+    pub area: Option<MultiPolygon>,
+    /// Rim or ground level.
+    pub rim: LevelField,
+    /// Lowest invert.
+    pub invert: LevelField,
+    /// Sump depth below the lowest invert, metres.
+    pub sump_m: Option<f64>,
+    /// Life-cycle status.
+    pub status: Status,
+    /// Storm, combined, sanitary or unknown.
+    pub system: System,
+    /// Who owns it.
+    pub owner: Option<Arc<str>>,
+    /// Who runs it.
+    pub operator: Option<Arc<str>>,
+    /// The other system to which an interconnection leads or from which it comes, in the town's words.
+    pub other_system: Option<Arc<str>>,
+    /// A name or location for people.
+    pub name: Option<Arc<str>>,
+    /// A second id by which conduits may name it.
+    pub also_known_as: Option<Arc<str>>,
+    /// Farthest distance at which a conduit's end belongs to it, metres.
+    pub tolerance_m: f64,
+}
+
+/// A lateral: a service line from a premises, drawn or known by its attributes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lateral {
+    /// What names it.
+    pub key: Key,
+    /// Its parts as drawn; empty where it was never drawn.
+    pub parts: Vec<LineString>,
+    /// The conduit that its attributes name.
+    pub conduit: Option<Arc<str>>,
+    /// The parcel that its attributes name.
+    pub parcel: Option<Arc<str>>,
+    /// Life-cycle status.
+    pub status: Status,
+    /// Storm, combined, sanitary or unknown.
+    pub system: System,
+    /// Whether a record documents it; `None` where the town does not say.
+    pub documented: Option<bool>,
+    /// Whether it was approved; `None` where the town does not say.
+    pub approved: Option<bool>,
+}
+
+/// A tax parcel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parcel {
+    /// What names it.
+    pub key: Key,
+    /// Its outline; `None` where it was never drawn. Where the drawn outline crosses itself, all that it encloses.
+    pub outline: Option<MultiPolygon>,
+    /// Land-use class in the town's scheme, as text.
+    pub land_use: Option<Arc<str>>,
+    /// What it is used as, in words, where the roll says so.
+    pub used_as: Option<Arc<str>>,
+    /// Address for people.
+    pub address: Option<Arc<str>>,
+    /// Year the main building was built.
+    pub year_built: Option<i32>,
+    /// How sewage leaves it: public sewer, private (septic), none; as a word of the town file.
+    pub sewer: Option<Arc<str>>,
+}
+
+/// A place of business, a permit, a septic system or a municipal facility: a point or area with a class.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Premises {
+    /// What names it.
+    pub key: Key,
+    /// Which kind of layer it is from.
+    pub layer_kind: LandLayerKind,
+    /// Its place, or a point within its area.
+    pub place: Option<Point>,
+    /// The parcel that its attributes name.
+    pub parcel: Option<Arc<str>>,
+    /// SIC code, digits.
+    pub sic: Option<Arc<str>>,
+    /// NAICS code, digits.
+    pub naics: Option<Arc<str>>,
+    /// Business name or kind for people.
+    pub name: Option<Arc<str>>,
+    /// Year, where the layer has one (age of a septic system, date of a permit).
+    pub year: Option<i32>,
+}
+
+/// Land that drains to an inlet or an outfall, as a polygon that was given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DrainageArea {
+    /// What names it.
+    pub key: Key,
+    /// Its outline.
+    pub outline: Option<MultiPolygon>,
+    /// The structure to which it drains, by id; `None` where only its place can tell.
+    pub drains_to: Option<Arc<str>>,
+    /// True for the catchment of an outfall, false for the area of one inlet.
+    pub whole_catchment: bool,
+}
+
+/// A watercourse or waterbody.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Water {
+    /// What names it.
+    pub key: Key,
+    /// What it is.
+    pub kind: WaterKind,
+    /// Its course, where it is a line.
+    pub course: Option<MultiLineString>,
+    /// Its shore, where it is an area.
+    pub shore: Option<MultiPolygon>,
+    /// Its name.
+    pub name: Option<Arc<str>>,
+}
+
+/// What else is on the map, kept for drawing, searching and later questions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Backdrop {
+    /// What names it.
+    pub key: Key,
+    /// The drawn shape.
+    pub shape: Option<geo::Geometry>,
+    /// A name or address for people.
+    pub name: Option<Arc<str>>,
+}
+
+/// A layer as the town named it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LayerInfo {
+    /// Its name in `headwall.toml`.
+    pub name: Arc<str>,
+    /// The file it came from, by name.
+    pub file: String,
+    /// Its role, as the word of `headwall.toml`.
+    pub role: String,
+    /// Features read.
+    pub read: usize,
+    /// Features that can be used for their role.
+    pub usable: usize,
+}
+
+/// All that the town has mapped, typed, without the original attributes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Inventory {
+    /// The layers, sorted by name.
+    pub layers: Vec<LayerInfo>,
+    /// Pipes, culverts, ditches.
+    pub conduits: Vec<Conduit>,
+    /// Manholes, basins, outfalls, ponds.
+    pub structures: Vec<Structure>,
+    /// Service lines.
+    pub laterals: Vec<Lateral>,
+    /// Tax parcels.
+    pub parcels: Vec<Parcel>,
+    /// Businesses, permits, septic systems, municipal facilities.
+    pub premises: Vec<Premises>,
+    /// Inlet areas and catchments that were given.
+    pub drainage_areas: Vec<DrainageArea>,
+    /// Watercourses and waterbodies.
+    pub waters: Vec<Water>,
+    /// Streets, buildings, addresses, sanitary and water mains, the boundary.
+    pub backdrops: Vec<Backdrop>,
+}
+
+impl Inventory {
+    /// The name of a layer.
+    pub fn layer_name(&self, layer: LayerIndex) -> &str {
+        self.layers.get(usize::from(layer.0)).map_or("?", |l| &l.name)
+    }
+
+    /// The layer of that name.
+    pub fn layer_index(&self, name: &str) -> Option<LayerIndex> {
+        let at = self.layers.binary_search_by(|l| (*l.name).cmp(name)).ok()?;
+        u16::try_from(at).ok().map(LayerIndex)
+    }
+
+    /// True where at least one layer of the role was given, even if it is empty.
+    pub fn has_role(&self, role: &str) -> bool {
+        self.layers.iter().any(|l| l.role == role)
+    }
+
+    /// Sorts every list by key; what builds an inventory calls this last.
+    pub fn sort(&mut self) {
+        self.conduits.sort_by(|a, b| a.key.cmp(&b.key));
+        self.structures.sort_by(|a, b| a.key.cmp(&b.key));
+        self.laterals.sort_by(|a, b| a.key.cmp(&b.key));
+        self.parcels.sort_by(|a, b| a.key.cmp(&b.key));
+        self.premises.sort_by(|a, b| a.key.cmp(&b.key));
+        self.drainage_areas.sort_by(|a, b| a.key.cmp(&b.key));
+        self.waters.sort_by(|a, b| a.key.cmp(&b.key));
+        self.backdrops.sort_by(|a, b| a.key.cmp(&b.key));
+    }
+}

@@ -1,0 +1,16 @@
+//! Headwall traces a reported discharge through a town's own storm drains to the properties it may come from.
+//!
+//! The modules stand in reading order, and **a module uses only modules above it** (a test keeps that true).
+//! To follow a reported discharge, start at `investigate`.
+
+pub mod error;
+
+pub mod data_issue;
+
+pub mod crs;
+
+pub mod settings;
+
+pub mod inventory;
+
+pub mod formats;

@@ -1,0 +1,3 @@
+//! The `headwall` command.
+
+fn main() {}
