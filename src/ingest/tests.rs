@@ -118,7 +118,8 @@ fn check(name: &str, expect: &Json, ingested: &Ingested) {
     }
     for issue in expected["issues"].as_array().into_iter().flatten() {
         let code = issue["code"].as_str().unwrap();
-        if !OURS.contains(&code) && !(code == "node-id-unknown" && name.starts_with("inp-")) {
+        let of_model = code == "node-id-unknown" && name.starts_with("inp-");
+        if !OURS.contains(&code) && !of_model {
             continue;
         }
         let ids: Vec<&str> = issue["ids"].as_array().into_iter().flatten().filter_map(Json::as_str).collect();
@@ -348,5 +349,76 @@ fn axes_that_changed_places_are_said() {
         Ok(ingested) => assert!(ingested.issues.iter().any(|i| i.code == IssueCode::AxesSwapped && i.layer == "b")),
         // State Plane may have no place for the far side of the earth.
         Err(error) => assert!(error.to_string().contains("no place"), "{error}"),
+    }
+}
+
+/// Every file of a folder of real data, where the environment names one, is read and ingested; the times are printed.
+#[test]
+fn real_data_are_ingested() {
+    let Some(folder) = std::env::var_os("HEADWALL_REAL_DATA") else { return };
+    let mut folders: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|f| f.unwrap().path()).filter(|p| p.is_dir()).collect();
+    folders.sort();
+    for folder in folders {
+        let mut files: Vec<PathBuf> = std::fs::read_dir(&folder).unwrap().map(|f| f.unwrap().path()).collect();
+        files.sort();
+        let (mut settings, mut sources) = (Settings::parse("name = \"Real\"\n").unwrap(), Vec::new());
+        let start = std::time::Instant::now();
+        for path in &files {
+            let name = formats::file_name(path);
+            let extension = name.rsplit('.').next().unwrap();
+            if ["shx", "prj", "cpg", "dbf", "md", "csv"].contains(&extension) {
+                continue;
+            }
+            let layers = if extension == "inp" { vec![name.clone()] } else { formats::layers(path).unwrap() };
+            for layer in layers {
+                let options =
+                    ReadOptions { layer: (extension == "gpkg" || extension == "zip").then(|| layer.clone()), ..ReadOptions::default() };
+                let began = std::time::Instant::now();
+                let data = if extension == "inp" {
+                    SourceData::Swmm(model::read(path).unwrap())
+                } else {
+                    match formats::read(path, &options) {
+                        Ok(raw) => SourceData::Layer(raw),
+                        Err(error) => {
+                            println!("  REFUSED {error}");
+                            continue;
+                        }
+                    }
+                };
+                let (role, unknown) = match &data {
+                    SourceData::Swmm(_) => (Role::Swmm, true),
+                    SourceData::Layer(raw) => {
+                        let first = raw.features.iter().find_map(|f| shape_of(&f.shape));
+                        let role = match first.map(shapes::type_word) {
+                            Some("LineString" | "MultiLineString") => Role::Conduits,
+                            Some("Polygon" | "MultiPolygon") => Role::Parcels,
+                            _ => Role::Structures,
+                        };
+                        (role, raw.crs.is_none())
+                    }
+                };
+                println!("  {name} {layer} {:?} {}", began.elapsed(), role.word());
+                let crs = if extension == "inp" {
+                    "crs = \"EPSG:2284\""
+                } else if unknown {
+                    "crs = \"EPSG:4326\""
+                } else {
+                    ""
+                };
+                let toml =
+                    format!("name = \"x\"\n[[layer]]\nname = \"{name} {layer}\"\npath = \"{name}\"\nrole = \"{}\"\n{crs}\n", role.word());
+                settings.layers.extend(Settings::parse(&toml).unwrap().layers);
+                sources.push(Source { layer: settings.layers.len() - 1, data });
+            }
+        }
+        let read = start.elapsed();
+        match ingest(&settings, sources) {
+            Ok(done) => {
+                let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+                done.issues.iter().for_each(|i| *counts.entry(i.code.as_str()).or_default() += i.ids.len().max(1));
+                println!("{}: read {read:?}, all {:?}, {} {counts:?}", folder.display(), start.elapsed(), done.working.crs().label());
+            }
+            Err(error) => println!("{}: REFUSED {error}", folder.display()),
+        }
     }
 }
