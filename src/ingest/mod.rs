@@ -158,10 +158,10 @@ pub fn ingest(settings: &Settings, sources: Vec<Source>) -> Result<Ingested> {
         table.crs = place::reference(&table.settings, &table.raw)?;
         place::check_degrees(table)?;
     }
-    place::report_swapped_axes(&tables, &mut issues)?;
+    let swapped = place::report_swapped_axes(&tables, &mut issues)?;
     let working = place::working(settings, &tables)?;
-    for table in &mut tables {
-        place::bring_inside(table, &working)?;
+    for (table, swapped) in tables.iter_mut().zip(swapped) {
+        place::bring_inside(table, &working, swapped)?;
         table.ids = ids::assign(table, &mut issues);
         issues::of_reader(table, &mut issues);
     }
