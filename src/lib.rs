@@ -14,3 +14,7 @@ pub mod settings;
 pub mod inventory;
 
 pub mod formats;
+
+pub mod network;
+
+pub mod links;
