@@ -18,3 +18,5 @@ pub mod formats;
 pub mod network;
 
 pub mod links;
+
+pub mod trace;
