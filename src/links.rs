@@ -35,6 +35,17 @@ impl LateralIndex {
     }
 }
 
+/// A place of business, permit, septic system or facility of the inventory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PremisesIndex(pub u32);
+
+impl PremisesIndex {
+    /// Its place in the inventory's list.
+    pub fn at(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// A parcel within the parcel distance of a piece.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frontage {
@@ -81,6 +92,8 @@ pub struct Links {
     laterals: ByIndex<LateralLink>,
     /// Parcels by an inlet, by structure.
     inlets: ByIndex<InletLink>,
+    /// Businesses, permits, septic systems and facilities on a parcel, by parcel.
+    premises: ByIndex<PremisesIndex>,
     /// For each parcel its nearest live piece within the parcel distance.
     nearest: Vec<Option<(PieceIndex, f64)>>,
     /// The distance that was used, metres.
@@ -137,6 +150,11 @@ impl Links {
         self.inlets.of(structure.at())
     }
 
+    /// Businesses, permits, septic systems and facilities on a parcel.
+    pub fn premises(&self, parcel: ParcelIndex) -> &[PremisesIndex] {
+        self.premises.of(parcel.at())
+    }
+
     /// The live piece nearest to a parcel, and how far it is, metres; `None` beyond the parcel distance.
     pub fn nearest_piece(&self, parcel: ParcelIndex) -> Option<(PieceIndex, f64)> {
         self.nearest.get(parcel.at()).copied().flatten()
@@ -158,6 +176,7 @@ impl Links {
             frontage: ByIndex::new(network.pieces.len(), frontage),
             laterals: ByIndex::new(network.pieces.len(), laterals),
             inlets: ByIndex::new(inventory.structures.len(), inlets),
+            premises: ByIndex::new(inventory.parcels.len(), place_premises(inventory, &parcels)),
             nearest,
             parcel_distance_m,
         };
@@ -451,6 +470,18 @@ fn join_to_other_laterals(inventory: &Inventory, joints: &mut [Option<Joint>], s
             break;
         }
     }
+}
+
+/// Each premises on the parcel that it names, else on the one in which it lies; 10 m allow for a point put on the street (assumed).
+fn place_premises(inventory: &Inventory, parcels: &ParcelTree) -> Vec<(u32, PremisesIndex)> {
+    let ids: BTreeMap<&str, ParcelIndex> =
+        inventory.parcels.iter().enumerate().map(|(at, p)| (&*p.key.id, ParcelIndex(at as u32))).collect();
+    let parcel_of = |premises: &crate::inventory::Premises| match &premises.parcel {
+        Some(id) => ids.get(&**id).copied(),
+        None => parcels.at(premises.place?, 10.0),
+    };
+    let placed = inventory.premises.iter().enumerate();
+    placed.filter_map(|(at, premises)| Some((parcel_of(premises)?.0, PremisesIndex(at as u32)))).collect()
 }
 
 fn is_inlet(structure: &Structure) -> bool {
