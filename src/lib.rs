@@ -11,6 +11,8 @@ pub mod crs;
 
 pub mod settings;
 
+pub mod rules;
+
 pub mod inventory;
 
 pub mod formats;
