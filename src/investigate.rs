@@ -175,7 +175,12 @@ pub fn find_conduit(inventory: &Inventory, name: &str) -> Result<ConduitIndex> {
     find(inventory, "conduit", name, inventory.conduits.iter().map(|c| (&c.key, None))).map(ConduitIndex::from_at)
 }
 
-fn find<'a>(inventory: &Inventory, what: &str, name: &str, keys: impl Iterator<Item = (&'a Key, Option<&'a str>)> + Clone) -> Result<usize> {
+fn find<'a>(
+    inventory: &Inventory,
+    what: &str,
+    name: &str,
+    keys: impl Iterator<Item = (&'a Key, Option<&'a str>)> + Clone,
+) -> Result<usize> {
     let name = name.trim();
     let is_named = |key: &Key, other: Option<&str>| {
         *key.id == *name
@@ -190,7 +195,11 @@ fn find<'a>(inventory: &Inventory, what: &str, name: &str, keys: impl Iterator<I
             let near = keys.filter(|(key, _)| key.id.to_lowercase().contains(&lower) || lower.contains(&key.id.to_lowercase()));
             let near: Vec<String> = near.take(5).map(|(key, _)| key.to_string()).collect();
             let error = Error::not_found(format!("there is no {what} {name}"));
-            Err(if near.is_empty() { error.hint(format!("ids are compared exactly; list them with ogrinfo on the network file, layer {what}s")) } else { error.hint(format!("near to it are {}", near.join(", "))) })
+            Err(if near.is_empty() {
+                error.hint(format!("ids are compared exactly; list them with ogrinfo on the network file, layer {what}s"))
+            } else {
+                error.hint(format!("near to it are {}", near.join(", ")))
+            })
         }
         several => {
             let all: Vec<&Key> = keys.map(|(key, _)| key).collect();

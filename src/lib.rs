@@ -22,3 +22,9 @@ pub mod network;
 pub mod links;
 
 pub mod trace;
+
+pub mod candidates;
+
+pub mod investigate;
+
+pub mod export;

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 
 use crate::inventory::{Inventory, LandLayerKind, StructureKind};
 use crate::links::{LateralIndex, ParcelIndex, stacks};
-use crate::network::locate::Place;
 use crate::network::{ConduitIndex, PieceIndex, StructureIndex};
 use crate::rules::{DecayKind, Hypothesis, Pathway, Reason, Rules, Signature, Tier, times_milli};
 use crate::trace::{Certainty, Ground, Trace, TracedPiece};
@@ -144,7 +143,7 @@ pub fn rank(ground: Ground, rules: &Rules, trace: &Trace, sighting: Sighting) ->
         }
         out.ranked.extend(members.into_iter().map(|candidate| Candidate { rank, ..candidate }));
     }
-    out.other_explanations = other_explanations(ground, rules, trace, sighting);
+    out.other_explanations = other_explanations(rules, trace, sighting);
     out
 }
 
@@ -289,7 +288,7 @@ fn absent_factors(inventory: &Inventory, sighting: Sighting) -> Vec<String> {
     absent
 }
 
-fn other_explanations(ground: Ground, rules: &Rules, trace: &Trace, sighting: Sighting) -> Vec<OtherExplanation> {
+fn other_explanations(rules: &Rules, trace: &Trace, sighting: Sighting) -> Vec<OtherExplanation> {
     let from_another = trace.cautions.iter().any(|c| c.kind == crate::trace::CautionKind::Interconnection);
     let mut out: Vec<OtherExplanation> = rules
         .hypotheses()
@@ -303,6 +302,5 @@ fn other_explanations(ground: Ground, rules: &Rules, trace: &Trace, sighting: Si
         })
         .collect();
     out.sort_by(|a, b| b.weight_milli.cmp(&a.weight_milli).then(a.hypothesis.id.cmp(&b.hypothesis.id)));
-    let _ = ground;
     out
 }

@@ -21,7 +21,11 @@ pub(super) fn fit(ground: Ground, rules: &Rules, sighting: Sighting, parcel: Par
     let businesses: Vec<Business> = here
         .iter()
         .filter(|p| matches!(p.layer_kind, LandLayerKind::Business | LandLayerKind::Facility))
-        .map(|p| Business { name: p.name.as_deref().map(str::to_owned), sic: p.sic.as_deref().map(str::to_owned), naics: p.naics.as_deref().map(str::to_owned) })
+        .map(|p| Business {
+            name: p.name.as_deref().map(str::to_owned),
+            sic: p.sic.as_deref().map(str::to_owned),
+            naics: p.naics.as_deref().map(str::to_owned),
+        })
         .collect();
     let mut total = Fit { factor_milli: 0, site: None, reasons: Vec::new() };
     for signature in sighting.signatures {
@@ -44,7 +48,13 @@ pub(super) fn fit(ground: Ground, rules: &Rules, sighting: Sighting, parcel: Par
 }
 
 /// What is known about each factor; what nobody knows changes nothing.
-fn facts(ground: Ground, sighting: Sighting, parcel_index: ParcelIndex, here: &[&Premises], uses: &[LandUseMatch]) -> Vec<(&'static str, Known)> {
+fn facts(
+    ground: Ground,
+    sighting: Sighting,
+    parcel_index: ParcelIndex,
+    here: &[&Premises],
+    uses: &[LandUseMatch],
+) -> Vec<(&'static str, Known)> {
     let inventory = ground.inventory;
     let parcel = &inventory.parcels[parcel_index.at()];
     let mut facts = Vec::new();
@@ -69,7 +79,8 @@ fn facts(ground: Ground, sighting: Sighting, parcel_index: ParcelIndex, here: &[
         facts.push(("permit_present", Known::Holds));
     }
     // Limb (b) speaks of commercial and industrial uses; whether apartments count is the town's policy, by default yes.
-    let is_covered = uses.iter().any(|u| u.land_use.limb_b.covered(true) == Some(true)) || here.iter().any(|p| p.layer_kind == LandLayerKind::Business);
+    let is_covered =
+        uses.iter().any(|u| u.land_use.limb_b.covered(true) == Some(true)) || here.iter().any(|p| p.layer_kind == LandLayerKind::Business);
     if is_covered {
         let own = inventory.laterals.iter().filter(|l| l.parcel.as_deref() == Some(&*parcel.key.id));
         let (mut documented, mut any_unknown, mut any) = (true, false, false);
@@ -82,7 +93,13 @@ fn facts(ground: Ground, sighting: Sighting, parcel_index: ParcelIndex, here: &[
             }
         }
         if any {
-            let known = if !documented { Known::Holds } else if any_unknown { Known::Unknown } else { Known::Otherwise };
+            let known = if !documented {
+                Known::Holds
+            } else if any_unknown {
+                Known::Unknown
+            } else {
+                Known::Otherwise
+            };
             facts.push(("undocumented_connection", known));
         }
     }

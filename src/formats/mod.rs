@@ -11,6 +11,9 @@ use geo::Geometry;
 
 use crate::data_issue::DataIssue;
 
+pub mod geopackage;
+mod wkb_write;
+
 /// A value as the file holds it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
