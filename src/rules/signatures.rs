@@ -55,6 +55,14 @@ impl Strength {
         }
     }
 
+    /// One step weaker: for what a premises only may be.
+    pub fn weaker(self) -> Self {
+        match self {
+            Strength::Strong => Strength::Moderate,
+            Strength::Moderate | Strength::Weak => Strength::Weak,
+        }
+    }
+
     /// The factor of `candidate_factors.toml` that weighs it.
     pub fn factor_id(self) -> &'static str {
         match self {
