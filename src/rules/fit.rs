@@ -189,8 +189,12 @@ fn business_label(business: &Business, site: Option<&SiteType>) -> String {
     if codes.is_empty() { name.to_owned() } else { format!("{name} ({})", codes.join(", ")) }
 }
 
-/// What another guise adds: said, without a weight of its own.
+/// What another guise adds: said, without a weight of its own. What a building only may be, and only now and then a source, would be noise.
 fn also_points(signature: &Signature, guise: &Guise) -> Option<Reason> {
+    let (strength, _) = guise.link(signature)?;
+    if !guise.sure && strength == Strength::Weak {
+        return None;
+    }
     let text = format!("also {}", guise.pointed_text(signature)?);
     Some(Reason { text, leaning: Leaning::For, factor_milli: 1000, source: signature.source.clone(), assumed: true })
 }

@@ -110,7 +110,7 @@ pub struct Signature {
 pub struct OriCodes {
     /// sewage, rancid_sour, petroleum_gas, sulphide, other.
     pub odour: Vec<String>,
-    /// clear, brown, grey, yellow, green, orange, red, white, other.
+    /// clear, brown, grey, yellow, green, orange, red, other; and white, which the sheet itself has under other.
     pub colour: Vec<String>,
     /// slight, cloudy, opaque.
     pub turbidity: Vec<String>,

@@ -245,6 +245,8 @@ fn other_signatures_prefer_what_an_inspector_would_visit_first() {
     before("grease", "421", "210");
     before("chlorine", "554", "210");
     before("sewage", "210", "311");
+    before("sewage", "210", "434");
+    before("sewage", "210", "714");
     before("sewage", "210", "963");
     before("sediment", "720", "210");
     before("unknown", "710", "210");
