@@ -3,7 +3,7 @@
 use super::Rules;
 use super::factors::{Factor, Known, Leaning, Reason};
 use super::land_use::LandUseMatch;
-use super::signatures::Signature;
+use super::signatures::{Signature, Strength};
 use super::sites::{SiteClass, SiteType};
 use super::source::Source;
 
@@ -44,8 +44,32 @@ pub fn times_milli(weight_milli: u32, factor_milli: u32) -> u32 {
 struct Guise<'a> {
     label: String,
     site: Option<&'a SiteType>,
+    /// False where the land use only may be this site type: a downtown building may be a laundry.
+    sure: bool,
     prior_milli: u32,
     source: &'a Source,
+}
+
+impl Guise<'_> {
+    /// How strongly a signature points to it, and what it is there.
+    fn link<'s>(&self, signature: &'s Signature) -> Option<(Strength, &'s str)> {
+        let link = signature.link(&self.site?.id)?;
+        Some((if self.sure { link.strength } else { link.strength.weaker() }, &link.why))
+    }
+
+    /// As it begins a sentence.
+    fn words(&self) -> String {
+        match self.site.filter(|_| !self.sure) {
+            Some(site) => format!("{}, if used as {}", self.label, site.words),
+            None => self.label.clone(),
+        }
+    }
+
+    /// What the signature says about it, where it points there.
+    fn pointed_text(&self, signature: &Signature) -> Option<String> {
+        let (strength, why) = self.link(signature)?;
+        Some(format!("{}: {} source of {}: {why}", self.words(), strength.adjective(), signature.words))
+    }
 }
 
 impl Rules {
@@ -71,7 +95,7 @@ impl Rules {
         // The first of equals, so that the order of the data decides and not chance.
         let mut best: Option<(u32, usize)> = None;
         for (at, guise) in guises.iter().enumerate() {
-            let weight_milli = times_milli(guise.prior_milli, self.pointing(signature, guise.site).map_or(1000, |f| f.factor_milli));
+            let weight_milli = times_milli(guise.prior_milli, self.pointing(signature, guise).map_or(1000, |f| f.factor_milli));
             if best.is_none_or(|(most, _)| weight_milli > most) {
                 best = Some((weight_milli, at));
             }
@@ -81,8 +105,8 @@ impl Rules {
         };
         let mut ordered = self.guise_reasons(signature, &guises[at]);
         for (other, guise) in guises.iter().enumerate() {
-            let also = guise.site.filter(|site| other != at && guises[at].site.is_none_or(|b| b.id != site.id));
-            ordered.extend(also.and_then(|site| also_points(signature, guise, site)));
+            let another = other != at && guise.site.map(|site| &site.id) != guises[at].site.map(|site| &site.id);
+            ordered.extend(another.then(|| also_points(signature, guise)).flatten());
         }
         ordered.append(&mut reasons);
         Fit { factor_milli, site: guises[at].site.map(|site| site.id.clone()), reasons: ordered }
@@ -90,29 +114,30 @@ impl Rules {
 
     fn business_guise<'a>(&'a self, business: &Business, site: &'a SiteType) -> Guise<'a> {
         let prior_milli = self.class_factor(site.class).map_or(1000, |f| f.factor_milli);
-        Guise { label: business_label(business, Some(site)), site: Some(site), prior_milli, source: &site.source }
+        Guise { label: business_label(business, Some(site)), site: Some(site), sure: true, prior_milli, source: &site.source }
     }
 
     /// One for each site type that the class may be; one without a site type where it names none.
     fn land_use_guises<'a>(&'a self, matched: &LandUseMatch<'a>) -> Vec<Guise<'a>> {
         let land_use = matched.land_use;
-        let guise = |site: Option<&'a SiteType>| Guise {
+        let guise = |site: Option<&'a SiteType>, sure: bool| Guise {
             label: matched.label(),
             site,
+            sure,
             prior_milli: land_use.prior_milli,
             source: &land_use.source,
         };
-        let sites: Vec<Guise> = land_use.sites.iter().filter_map(|id| self.site_type(id)).map(|site| guise(Some(site))).collect();
-        if sites.is_empty() { vec![guise(None)] } else { sites }
+        let sites = land_use.sites.iter().enumerate().filter_map(|(at, id)| Some((at, self.site_type(id)?)));
+        let guises: Vec<Guise> = sites.map(|(at, site)| guise(Some(site), at == 0)).collect();
+        if guises.is_empty() { vec![guise(None, true)] } else { guises }
     }
 
-    /// The factor that weighs how strongly a signature points to a site; `None` where the signature says nothing about sites.
-    fn pointing(&self, signature: &Signature, site: Option<&SiteType>) -> Option<&Factor> {
+    /// The factor that weighs how strongly a signature points to a guise; `None` where the signature says nothing about sites.
+    fn pointing(&self, signature: &Signature, guise: &Guise) -> Option<&Factor> {
         if signature.sites.is_empty() {
             return None;
         }
-        let link = site.and_then(|site| signature.link(&site.id));
-        self.factor(link.map_or("not_pointed", |link| link.strength.factor_id()))
+        self.factor(guise.link(signature).map_or("not_pointed", |(strength, _)| strength.factor_id()))
     }
 
     fn class_factor(&self, class: SiteClass) -> Option<&Factor> {
@@ -125,27 +150,25 @@ impl Rules {
 
     fn guise_reasons(&self, signature: &Signature, guise: &Guise) -> Vec<Reason> {
         let mut reasons = Vec::new();
-        if let Some(factor) = self.pointing(signature, guise.site) {
-            let link = guise.site.and_then(|site| signature.link(&site.id));
-            let text = match link {
-                Some(link) => format!("{}: {} source of {}: {}", guise.label, link.strength.adjective(), signature.words, link.why),
-                None => format!("{}: {} of {}", guise.label, factor.holds, signature.words),
-            };
-            let source = if link.is_some() { signature.source.clone() } else { factor.source.clone() };
+        if let Some(factor) = self.pointing(signature, guise) {
+            let pointed = guise.pointed_text(signature);
+            let source = if pointed.is_some() { signature.source.clone() } else { factor.source.clone() };
+            let text = pointed.unwrap_or_else(|| format!("{}: {} of {}", guise.label, factor.holds, signature.words));
             reasons.push(Reason { source, ..factor.say(Known::Holds, text) });
         }
         if guise.prior_milli != 1000 {
-            let text = match (guise.site, Leaning::of(guise.prior_milli)) {
-                (Some(site), Leaning::For) => {
-                    let materials = site.materials.join(", ");
-                    format!("{}: {} potential for illicit discharge as a {}: {materials}", guise.label, site.class.word(), site.words)
+            let leaning = Leaning::of(guise.prior_milli);
+            let site = guise.site.filter(|site| site.class > SiteClass::Low && leaning == Leaning::For);
+            let text = match (site, leaning) {
+                (Some(site), _) => {
+                    let (class, materials) = (site.class.word(), site.materials.join(", "));
+                    format!("{}: {class} potential for illicit discharge ({}: {materials})", guise.label, site.words)
                 }
-                (None, Leaning::For) => format!("{}: a use from which discharges are more likely than from a house", guise.label),
-                _ => format!("{}: a use from which discharges are less likely than from a house", guise.label),
+                (None, Leaning::For) => format!("{}: discharges are more likely than from a house", guise.label),
+                (None, _) => format!("{}: discharges are less likely than from a house", guise.label),
             };
-            let source = guise.site.map_or(guise.source, |site| &site.source).clone();
-            let (factor_milli, leaning) = (guise.prior_milli, Leaning::of(guise.prior_milli));
-            reasons.push(Reason { text, leaning, factor_milli, source, assumed: true });
+            let source = site.map_or(guise.source, |site| &site.source).clone();
+            reasons.push(Reason { text, leaning, factor_milli: guise.prior_milli, source, assumed: true });
         }
         reasons
     }
@@ -166,9 +189,12 @@ fn business_label(business: &Business, site: Option<&SiteType>) -> String {
     if codes.is_empty() { name.to_owned() } else { format!("{name} ({})", codes.join(", ")) }
 }
 
-/// What another guise adds: said, without a weight of its own.
-fn also_points(signature: &Signature, guise: &Guise, site: &SiteType) -> Option<Reason> {
-    let link = signature.link(&site.id)?;
-    let text = format!("also {}: {} source of {}: {}", guise.label, link.strength.adjective(), signature.words, link.why);
+/// What another guise adds: said, without a weight of its own. What a building only may be, and only now and then a source, would be noise.
+fn also_points(signature: &Signature, guise: &Guise) -> Option<Reason> {
+    let (strength, _) = guise.link(signature)?;
+    if !guise.sure && strength == Strength::Weak {
+        return None;
+    }
+    let text = format!("also {}", guise.pointed_text(signature)?);
     Some(Reason { text, leaning: Leaning::For, factor_milli: 1000, source: signature.source.clone(), assumed: true })
 }

@@ -45,7 +45,7 @@ pub struct LandUse {
     /// Phrases that mean it, in a scheme of words; `*` at the end of a word stands for any ending.
     #[serde(default)]
     pub phrases: Vec<String>,
-    /// Site types it may be.
+    /// Site types: the first is what it is, the others are what it also may be, and count one step weaker.
     #[serde(default)]
     pub sites: Vec<String>,
     /// Commercial or industrial in the sense of limb (b).

@@ -1,6 +1,6 @@
 //! Which signatures, land uses, indicators and weights are in force, from which source? All of it is data: embedded files, which a town's `rules/` folder may replace one by one.
 //!
-//! Nothing is read from disk here: [`crate::town`] gives the text of the town's own files. Weights are whole thousandths, so that order changes nothing.
+//! Nothing is read from disk here: `town` gives the text of the town's own files. Weights are whole thousandths, so that order changes nothing.
 
 use std::collections::BTreeMap;
 

@@ -55,6 +55,14 @@ impl Strength {
         }
     }
 
+    /// One step weaker: for what a premises only may be.
+    pub fn weaker(self) -> Self {
+        match self {
+            Strength::Strong => Strength::Moderate,
+            Strength::Moderate | Strength::Weak => Strength::Weak,
+        }
+    }
+
     /// The factor of `candidate_factors.toml` that weighs it.
     pub fn factor_id(self) -> &'static str {
         match self {
@@ -102,7 +110,7 @@ pub struct Signature {
 pub struct OriCodes {
     /// sewage, rancid_sour, petroleum_gas, sulphide, other.
     pub odour: Vec<String>,
-    /// clear, brown, grey, yellow, green, orange, red, white, other.
+    /// clear, brown, grey, yellow, green, orange, red, other; and white, which the sheet itself has under other.
     pub colour: Vec<String>,
     /// slight, cloudy, opaque.
     pub turbidity: Vec<String>,

@@ -104,7 +104,9 @@ impl<'a> DataFile<'a> {
         let Some(fields) = item.as_table_mut() else {
             return Err(Error::settings(format!("{ordinal} is not a table")).file(self.name).hint(HINT));
         };
-        let words: Vec<&str> = NAMING_FIELDS.iter().filter_map(|field| fields.get(*field)?.as_str()).collect();
+        let named = |names: &[&str]| names.iter().filter_map(|name| Some(fields.get(*name)?.as_str()?.to_owned())).collect::<Vec<_>>();
+        let own = named(&["id", "code"]);
+        let words = if own.is_empty() { named(&["of", "tier", "pathway"]) } else { own };
         let label = if words.is_empty() { ordinal } else { format!("{list} {}", words.join(" ")) };
         let source = self.source(&label, fields.get("source"))?;
         let mut resolved = toml::Table::new();
@@ -148,7 +150,6 @@ impl<'a> DataFile<'a> {
 }
 
 const HINT: &str = "docs/rules.md explains each data file";
-const NAMING_FIELDS: &[&str] = &["id", "code", "of", "tier", "pathway"];
 
 fn certainty_word(certainty: Certainty) -> &'static str {
     match certainty {

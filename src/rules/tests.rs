@@ -245,6 +245,8 @@ fn other_signatures_prefer_what_an_inspector_would_visit_first() {
     before("grease", "421", "210");
     before("chlorine", "554", "210");
     before("sewage", "210", "311");
+    before("sewage", "210", "434");
+    before("sewage", "210", "714");
     before("sewage", "210", "963");
     before("sediment", "720", "210");
     before("unknown", "710", "210");
@@ -261,7 +263,7 @@ fn reasons_read_well_and_multiply_to_the_weight() {
     assert_eq!(fit.reasons[0].text, "automatic car wash (class 434): a typical source of suds or foam: wash and rinse water from the bays");
     assert_eq!(fit.reasons[0].leaning, Leaning::For);
     assert!(fit.reasons[0].assumed && fit.reasons[0].to_string().ends_with("; weight assumed]"));
-    assert!(fit.reasons[1].text.contains("medium potential for illicit discharge as a car wash: detergent, wax, grit"));
+    assert!(fit.reasons[1].text.ends_with("medium potential for illicit discharge (car wash: detergent, wax, grit)"));
     assert!(fit.reasons[1].source.text.contains("MAPC"));
     assert_eq!(fit.reasons.iter().fold(1000, |weight, reason| times_milli(weight, reason.factor_milli)), fit.factor_milli);
     let vacant = rules.fit(suds, &[rules.land_use("nys", "311").unwrap()], &[]);
@@ -294,6 +296,17 @@ fn a_business_shows_through_a_land_use_that_says_little() {
     assert_eq!(fit.site.as_deref(), Some("laundry"));
     assert!(fit.reasons[0].text.starts_with("laundry or dry cleaner (SIC 7215): a typical source of suds"));
     assert!(fit.reasons.iter().any(|reason| reason.text.starts_with("also office building (class 464)")));
+}
+
+#[test]
+fn what_a_building_only_may_be_weighs_less_than_what_it_is() {
+    let rules = rules();
+    let suds = rules.pollutant("suds").unwrap();
+    let row = rules.land_use("nys", "482").unwrap();
+    let fit = rules.fit(suds, std::slice::from_ref(&row), &[]);
+    assert!(fit.reasons[0].text.starts_with("detached row building, downtown (class 482), if used as laundry or dry cleaner: a possible"));
+    let laundry = Business { name: Some("Wash House".into()), sic: Some("7215".into()), naics: None };
+    assert!(rules.fit(suds, &[row], &[laundry]).factor_milli > fit.factor_milli);
 }
 
 #[test]
