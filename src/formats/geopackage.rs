@@ -292,3 +292,50 @@ pub fn read_attributes(path: &Path, table: &str, layer: &str, id: &str) -> Resul
         .map_err(|cause| Error::input("is no network version that Headwall wrote").file(path).cause(cause))?;
     Ok(rows.into_iter().next().and_then(|row| row.attributes))
 }
+
+#[derive(QueryableByName)]
+struct FeatureRow {
+    #[diesel(sql_type = Text)]
+    id: String,
+    #[diesel(sql_type = Nullable<Binary>)]
+    geom: Option<Vec<u8>>,
+    #[diesel(sql_type = Text)]
+    attributes: String,
+}
+
+/// A feature of a network version: id, shape in the coordinates of the file, attributes as JSON text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredFeature {
+    /// The id of its key.
+    pub id: String,
+    /// Its shape, native coordinates of the file's CRS.
+    pub shape: Option<Geometry>,
+    /// Its original attributes as JSON text.
+    pub attributes: String,
+}
+
+/// Every feature of a layer, in the order of its source file.
+///
+/// # Errors
+/// A file that is no network version, or is damaged.
+pub fn read_layer(path: &Path, table: &str, layer: &str) -> Result<Vec<StoredFeature>> {
+    let mut db = open(path, true)?;
+    let foreign = |cause| Error::input("is no network version that Headwall wrote").file(path).cause(cause);
+    let sql = format!("SELECT id, geom, attributes FROM {} WHERE layer = ? ORDER BY fid", quoted(table));
+    let rows: Vec<FeatureRow> = diesel::sql_query(sql).bind::<Text, _>(layer).load(&mut db).map_err(foreign)?;
+    let shape = |blob: Option<Vec<u8>>| blob.and_then(|blob| shape_of_blob(&blob));
+    Ok(rows.into_iter().map(|row| StoredFeature { id: row.id, shape: shape(row.geom), attributes: row.attributes }).collect())
+}
+
+/// The shape in a GeoPackage blob that this module wrote.
+fn shape_of_blob(blob: &[u8]) -> Option<Geometry> {
+    let envelope = match (blob.get(3)? >> 1) & 7 {
+        0 => 0,
+        1 => 32,
+        _ => return None,
+    };
+    match super::wkb::read(blob.get(8 + envelope..)?, super::curves::Fineness { metres_per_unit: None }).shape {
+        super::RawShape::Shape(shape) => Some(shape),
+        _ => None,
+    }
+}
