@@ -17,6 +17,8 @@ pub mod inventory;
 
 pub mod formats;
 
+pub mod ingest;
+
 pub mod network;
 
 pub mod links;
@@ -27,4 +29,8 @@ pub mod candidates;
 
 pub mod investigate;
 
+pub mod town;
+
 pub mod export;
+
+pub mod cli;

@@ -54,6 +54,7 @@ pub(super) fn read(path: &Path, documents: &[Json<'_>]) -> Result<RawLayer> {
         }
         if layer.crs.is_none() && document.get("type").and_then(Json::text) == Some("FeatureCollection") {
             layer.crs = Some("OGC:CRS84".to_owned());
+            layer.crs_is_implied = true;
         }
         let fineness = Fineness { metres_per_unit: metres_per_unit(layer.crs.as_deref()) };
         let flags = Flags { has_z: flag(document, "hasZ"), has_m: flag(document, "hasM"), fineness };

@@ -43,9 +43,9 @@ fn read_text(path: &Path, text: &str) -> Result<RawLayer> {
     for document in &documents {
         out.document(path, document, several)?;
     }
-    let crs = out.crs.unwrap_or_else(|| "OGC:CRS84".to_owned());
     let mut layer = RawLayer::new(path, stem(path));
-    layer.crs = Some(crs);
+    layer.crs_is_implied = out.crs.is_none();
+    layer.crs = Some(out.crs.unwrap_or_else(|| "OGC:CRS84".to_owned()));
     layer.features = out.features;
     layer.issues = out.issues;
     out.table.finish(&mut layer);

@@ -118,6 +118,8 @@ pub struct RawLayer {
     pub name: String,
     /// Its CRS as text (a code or WKT), where the file says one.
     pub crs: Option<String>,
+    /// True where the file says no CRS and its format stands for longitude and latitude.
+    pub crs_is_implied: bool,
     /// The fields.
     pub fields: Vec<RawField>,
     /// The features, in the file's order.
@@ -147,6 +149,7 @@ impl RawLayer {
             file: path.to_owned(),
             name: name.into(),
             crs: None,
+            crs_is_implied: false,
             fields: Vec::new(),
             features: Vec::new(),
             issues: Vec::new(),

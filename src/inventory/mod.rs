@@ -27,6 +27,25 @@ pub struct Key {
     pub id: Arc<str>,
 }
 
+impl Key {
+    /// The id as the town writes it, without the hash that tells the holders of a repeated id apart; the whole where there is no other.
+    ///
+    /// ```
+    /// use headwall::inventory::{Key, LayerIndex};
+    /// let key = |id: &str| Key { layer: LayerIndex(0), id: id.into() };
+    /// assert_eq!(key("MH-5~0a1b2c3d").plain_id(), "MH-5");
+    /// assert_eq!(key("MH-5~0a1b2c3d-2").plain_id(), "MH-5");
+    /// assert_eq!(key("~0a1b2c3d").plain_id(), "~0a1b2c3d");
+    /// assert_eq!(key("A~B").plain_id(), "A~B");
+    /// ```
+    pub fn plain_id(&self) -> &str {
+        let Some((plain, suffix)) = self.id.rsplit_once('~') else { return &self.id };
+        let (hash, count) = suffix.split_once('-').unwrap_or((suffix, "0"));
+        let is_hash = hash.len() == 8 && hash.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+        if is_hash && count.bytes().all(|b| b.is_ascii_digit()) && !plain.is_empty() { plain } else { &self.id }
+    }
+}
+
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.id)

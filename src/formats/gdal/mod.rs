@@ -135,7 +135,11 @@ pub(super) fn read(path: &Path, format: Format, wanted: Option<&str>) -> Result<
     let mut source =
         dataset.layer(at).map_err(|cause| Error::input("the layer cannot be read").file(path).layer(&names[at]).cause(cause))?;
     let mut layer = RawLayer::new(path, names[at].clone());
-    layer.crs = reference(&source).or_else(|| (format == Format::TopoJson).then(|| "OGC:CRS84".to_owned()));
+    layer.crs = reference(&source);
+    if layer.crs.is_none() && format == Format::TopoJson {
+        layer.crs = Some("OGC:CRS84".to_owned());
+        layer.crs_is_implied = true;
+    }
     let fineness = Fineness { metres_per_unit: metres_per_unit(layer.crs.as_deref()) };
     let columns = columns(&dataset, &source, &mut layer);
     let row_field = raw::row_number_field(&source);
