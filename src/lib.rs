@@ -14,3 +14,5 @@ pub mod settings;
 pub mod inventory;
 
 pub mod formats;
+
+pub mod synth;

@@ -11,6 +11,8 @@ use geo::Geometry;
 
 use crate::data_issue::DataIssue;
 
+pub mod write;
+
 /// A value as the file holds it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
