@@ -1,1 +1,4 @@
 //! One test binary with modules.
+
+mod documents;
+mod sample_village;
