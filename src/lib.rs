@@ -11,8 +11,22 @@ pub mod crs;
 
 pub mod settings;
 
+pub mod rules;
+
 pub mod inventory;
 
 pub mod formats;
+
+pub mod network;
+
+pub mod links;
+
+pub mod trace;
+
+pub mod candidates;
+
+pub mod investigate;
+
+pub mod export;
 
 pub mod synth;
