@@ -1,6 +1,5 @@
 //! How is a made-up layer put together? Rows of values under named fields, with shapes in EPSG:2261.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use geo::{Coord, Geometry, LineString, MultiLineString, MultiPolygon, Point, Polygon};
@@ -20,7 +19,7 @@ pub(super) struct Table {
 impl Table {
     /// A layer with its fields; a field whose name ends in `_DATE` holds dates.
     pub(super) fn new(file: &str, name: &str, fields: &[&str]) -> Self {
-        let field = |name: &&str| RawField { name: (*name).to_owned(), is_date: name.ends_with("_DATE"), domain: BTreeMap::new() };
+        let field = |name: &&str| RawField { is_date: name.ends_with("_DATE"), ..RawField::plain(*name) };
         Table {
             layer: RawLayer {
                 file: PathBuf::from(file),
@@ -29,6 +28,7 @@ impl Table {
                 fields: fields.iter().map(field).collect(),
                 features: Vec::new(),
                 issues: Vec::new(),
+                doubts: Vec::new(),
             },
         }
     }

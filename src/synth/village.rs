@@ -147,7 +147,7 @@ fn structures(file: &str, drains: &Drains<'_>, seed: u64, found: &mut Vec<Fault>
     let fields = ["STRUCT_ID", "STR_TYPE", "RIM_FT", "INVERT_FT", "SUMP_IN", "SYS_TYPE", "STATUS", "OWNER", "LOC_DESC", "SYNTHETIC"];
     let mut table = Table::new(file, "structures", &fields);
     for node in drains.nodes.iter().filter(|n| !matches!(n.kind, "OF" | "PD")) {
-        let sump = if node.kind == "CB" { int(chance.pick(&[12, 18, 24], 18)) } else { Value::Null };
+        let sump = if node.kind == "CB" { int(chance.pick(&[12, 18, 24], 18)) } else { int(0) };
         // One manhole bears the id of another.
         let id = if node.id == "MH-0103M" { "MH-0102M" } else { node.id.as_str() };
         if id != node.id {

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use gdal::Dataset;
 use gdal::vector::LayerAccess;
-use headwall::settings::Settings;
+use headwall::formats::{self, RawShape, ReadOptions};
+use headwall::settings::{Meaning, Settings};
 use headwall::synth;
 
 const TEXT_FORMATS: &[&str] = &["toml", "md", "csv", "geojson", "json", "kml"];
@@ -61,6 +62,42 @@ fn the_committed_town_file_is_readable_and_says_that_all_is_invented() {
     for layer in &settings.layers {
         assert!(committed().join(&layer.path).is_file(), "{}", layer.path);
     }
+}
+
+#[test]
+fn every_layer_reads_back_with_the_fields_that_the_town_file_names() {
+    let made = synth::village(1);
+    let settings = Settings::parse(&made.toml).unwrap();
+    for layer in &settings.layers {
+        let column = |meaning| layer.fields.get(&meaning).map(|m| m.field.clone());
+        let options = ReadOptions { layer: layer.layer.clone(), xy: column(Meaning::X).zip(column(Meaning::Y)), ..ReadOptions::default() };
+        let read = formats::read(&committed().join(&layer.path), &options).unwrap();
+        let file = made.files.iter().find(|f| f.path == layer.path).unwrap();
+        let source = file.layers.iter().find(|l| layer.layer.as_ref().is_none_or(|name| &l.name == name)).unwrap();
+        assert_eq!(read.features.len(), source.features.len(), "{}", layer.name);
+        assert!(read.issues.is_empty() && read.doubts.is_empty(), "{}: {:?} {:?}", layer.name, read.issues, read.doubts);
+        for mapping in layer.fields.values() {
+            assert!(read.field(&mapping.field).is_some(), "{}: {}", layer.name, mapping.field);
+        }
+        if layer.name != "unit_listing" {
+            assert!(read.features.iter().all(|f| matches!(f.shape, RawShape::Shape(_))), "{}", layer.name);
+        }
+    }
+}
+
+#[test]
+fn every_land_use_class_is_known_to_the_rules() {
+    let rules = headwall::rules::Rules::embedded().unwrap();
+    let made = synth::village(1);
+    let parcels = made.files.iter().flat_map(|f| &f.layers).find(|l| l.name == "parcels").unwrap();
+    let at = parcels.field("PROP_CLASS").unwrap();
+    for feature in &parcels.features {
+        let formats::Value::Text(class) = &feature.values[at] else { panic!("{feature:?}") };
+        assert!(rules.land_use("nys", class).is_some(), "{class}");
+    }
+    assert!(rules.pollutant("suds").is_ok());
+    let car_wash = rules.sites_of_business(Some("7542"), Some("811192"));
+    assert!(!car_wash.is_empty());
 }
 
 #[test]

@@ -40,6 +40,15 @@ pub(super) fn shapefile(path: &Path, layer: &RawLayer) -> Result<()> {
     if let Some(field) = layer.fields.iter().find(|f| f.name.len() > 10) {
         return Err(Error::usage("a shapefile's field names have at most ten characters").file(path).field(&field.name));
     }
+    // GDAL fills an empty number with asterisks, which others read as a number that did not fit.
+    let empty_number = |(place, field)| {
+        let numeric = matches!(field_type(layer, place), OGRFieldType::OFTInteger | OGRFieldType::OFTReal);
+        let empty = layer.features.iter().any(|f| f.values.get(place) == Some(&Value::Null));
+        (numeric && empty).then_some(field)
+    };
+    if let Some(field) = layer.fields.iter().enumerate().find_map(empty_number) {
+        return Err(Error::usage("a shapefile cannot hold an empty number").file(path).field(&field.name).hint("write a marker such as 0"));
+    }
     let mut dataset = dataset("ESRI Shapefile", path)?;
     write_layer(&mut dataset, path, layer, &["ENCODING=UTF-8"])?;
     dataset.close().map_err(|cause| Error::machine("the shapefile cannot be written").file(path).cause(cause))?;
