@@ -33,6 +33,8 @@ pub use swmm::SwmmModel;
 pub mod geopackage;
 mod wkb_write;
 
+pub mod write;
+
 /// A value as the file holds it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
