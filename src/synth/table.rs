@@ -25,6 +25,7 @@ impl Table {
                 file: PathBuf::from(file),
                 name: name.to_owned(),
                 crs: Some(CRS.to_owned()),
+                crs_is_implied: false,
                 fields: fields.iter().map(field).collect(),
                 features: Vec::new(),
                 issues: Vec::new(),
