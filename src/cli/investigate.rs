@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use jiff::Zoned;
+use jiff::ZonedDateTime;
 use jiff::civil::Date;
 
 use crate::error::{Error, Result};
@@ -55,7 +55,7 @@ impl InvestigateCommand {
             pollutants: self.pollutant.clone(),
             search_radius_m: self.place.search_radius.map(Length::metres),
         };
-        let as_of = self.as_of.unwrap_or_else(|| Zoned::now().date());
+        let as_of = self.as_of.unwrap_or_else(|| ZonedDateTime::now().date());
         let found = investigate(&town.basis, &report, &self.options.options(&town)?, as_of)?;
         let originals = |table: &str, layer: &str, id: &str| town.originals(table, layer, id);
         let text = outward(&town, |out| match self.format {
