@@ -2,10 +2,10 @@
 
 use crate::inventory::{Inventory, LandLayerKind, Premises};
 use crate::links::ParcelIndex;
-use crate::rules::{Business, Fit, Known, LandUseMatch, Pathway, Reason, Rules, Tier, times_milli};
+use crate::rules::{Business, Fit, Known, LandUseMatch, Leaning, Pathway, Reason, Rules, Tier, times_milli};
 use crate::trace::{Certainty, Ground};
 
-use super::{Sighting, Tie, certainty_milli, nearer_other};
+use super::{KNOWN_TIE_MILLI, Sighting, Tie, certainty_milli, nearer_other};
 
 /// What the assessment roll says that a parcel is, as far as the scheme knows it.
 pub(super) fn land_uses<'r>(inventory: &Inventory, rules: &'r Rules, sighting: Sighting, parcel: ParcelIndex) -> Vec<LandUseMatch<'r>> {
@@ -118,12 +118,14 @@ pub(super) fn tie_reasons(ground: Ground, rules: &Rules, pathway: Pathway, parce
     };
     let say = |text: String, factor_milli: u32| Reason {
         text,
-        leaning: crate::rules::Leaning::of(factor_milli),
+        leaning: Leaning::of(factor_milli),
         factor_milli,
         source: strength.source.clone(),
         assumed: true,
     };
-    reasons.push(say(format!("{through}: {}", strength.words), strength.factor_milli));
+    // A tie is never a reason against; one too weak to count as known is merely said.
+    let leaning = if strength.factor_milli >= KNOWN_TIE_MILLI { Leaning::For } else { Leaning::Neither };
+    reasons.push(Reason { leaning, ..say(format!("{through}: {}", strength.words), strength.factor_milli) });
     if tie.tier == Tier::Frontage
         && let Some((piece, nearer_m)) = nearer_other(ground, parcel, tie)
         && let Some(weakening) = rules.not_nearest()

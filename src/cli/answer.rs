@@ -38,8 +38,10 @@ pub(super) fn cautions(town: &Town, trace: &Trace) -> String {
     for (kind, all) in by_kind {
         let places: usize = all.iter().map(|c| c.at.len()).sum();
         for caution in all.iter().take(MOST) {
-            let effects: Vec<String> =
-                [effect(town, "if wrong, cuts off", caution.cuts_off), effect(town, "if so, adds", caution.adds)].into_iter().flatten().collect();
+            let effects: Vec<String> = [effect(town, "if wrong, cuts off", caution.cuts_off), effect(town, "if so, adds", caution.adds)]
+                .into_iter()
+                .flatten()
+                .collect();
             let effects = if effects.is_empty() { String::new() } else { format!(" [{}]", effects.join("; ")) };
             out.push_str(&format!("  {}: {}{effects}\n", kind.word().replace('_', " "), caution.message));
         }

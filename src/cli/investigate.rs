@@ -63,7 +63,11 @@ impl InvestigateCommand {
             Format::Csv => csv::candidates(out, &found, &originals),
             Format::Geojson => Ok(format!("{}\n", geojson::investigation(out, &found, &originals)?)),
             Format::Json => {
-                let rows = found.candidates.ranked.iter().map(|c| geojson::candidate_properties(out, c, &originals).map(serde_json::Value::Object));
+                let rows = found
+                    .candidates
+                    .ranked
+                    .iter()
+                    .map(|c| geojson::candidate_properties(out, c, &originals).map(serde_json::Value::Object));
                 let rows: Vec<serde_json::Value> = rows.collect::<Result<_>>()?;
                 let mut head = export::investigation_head(out, &found);
                 let object = head.as_object_mut().ok_or_else(|| Error::machine("the answer has no head"))?;

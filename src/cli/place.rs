@@ -52,14 +52,17 @@ impl PlaceArgs {
         };
         let numbers: Vec<f64> = text.split(',').filter_map(|part| part.trim().parse().ok()).filter(|v: &f64| v.is_finite()).collect();
         let [x, y] = numbers.as_slice() else {
-            return Err(Error::usage("--at is no coordinate").found(format!("\"{text}\"")).expected("two numbers with a comma, such as -76.21,43.10"));
+            return Err(Error::usage("--at is no coordinate")
+                .found(format!("\"{text}\""))
+                .expected("two numbers with a comma, such as -76.21,43.10"));
         };
         let crs = match &self.crs {
             Some(crs) => Crs::parse(crs)?,
             None => Crs::lon_lat()?,
         };
         if !crs.is_projected() && (x.abs() > 180.0 || y.abs() > 90.0) {
-            return Err(Error::usage(format!("{x}, {y} is no longitude and latitude")).hint("longitude comes first; say --crs for other coordinates"));
+            return Err(Error::usage(format!("{x}, {y} is no longitude and latitude"))
+                .hint("longitude comes first; say --crs for other coordinates"));
         }
         let [x, y] = town.working.point_in(&crs, *x, *y)?;
         Ok(Whereabouts::Point(Point::new(x, y)))

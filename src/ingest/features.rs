@@ -25,12 +25,8 @@ pub(super) fn build(settings: &Settings, table: Table, inventory: &mut Inventory
         let mut builder = Builder { fields, key: Key { layer: table.layer, id: id.key.clone() }, id, inventory, issues };
         usable.push(builder.feature(table.role));
     }
-    let fields = table
-        .raw
-        .fields
-        .iter()
-        .map(|f| OriginalField { name: f.name.clone(), is_date: f.is_date, domain: f.domain.clone() })
-        .collect();
+    let fields =
+        table.raw.fields.iter().map(|f| OriginalField { name: f.name.clone(), is_date: f.is_date, domain: f.domain.clone() }).collect();
     let file = table.raw.file_name();
     let rows = table.raw.features.into_iter().zip(table.ids).zip(usable);
     let rows = rows.map(|((feature, id), usable)| {
@@ -169,7 +165,9 @@ impl Builder<'_> {
             _ => StructureKind::Unknown,
         };
         let kind = self.fields.one_of(Meaning::Kind, StructureKind::from_word, self.issues).unwrap_or(usual);
-        if area.is_some() && !matches!(kind, StructureKind::Pond | StructureKind::PumpStation | StructureKind::Unknown | StructureKind::Other) {
+        if area.is_some()
+            && !matches!(kind, StructureKind::Pond | StructureKind::PumpStation | StructureKind::Unknown | StructureKind::Other)
+        {
             // A manhole drawn as an area is placed, but that was not meant.
             self.wrong_type("a point");
         }
@@ -244,7 +242,8 @@ impl Builder<'_> {
         let (outline, crossing) = shapes::outline(drawn);
         if let Some(Coord { x, y }) = crossing {
             let issue = DataIssue::new(IssueCode::InvalidGeometry, self.layer()).id(&*self.id.plain).at(x, y);
-            self.issues.push(issue.message(format!("the outline of {} crosses itself; all that it encloses is taken as its land", self.id.plain)));
+            self.issues
+                .push(issue.message(format!("the outline of {} crosses itself; all that it encloses is taken as its land", self.id.plain)));
         }
         Some(outline)
     }
@@ -297,7 +296,8 @@ impl Builder<'_> {
         }
         let usable = place.is_some() || parcel.is_some();
         let f = &self.fields;
-        let digits = |meaning| f.code(meaning).map(|code| code.chars().filter(char::is_ascii_digit).collect::<String>()).filter(|d| !d.is_empty());
+        let digits =
+            |meaning| f.code(meaning).map(|code| code.chars().filter(char::is_ascii_digit).collect::<String>()).filter(|d| !d.is_empty());
         self.inventory.premises.push(Premises {
             key: self.key.clone(),
             layer_kind,

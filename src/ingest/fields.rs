@@ -55,7 +55,11 @@ pub(super) fn check(settings: &LayerSettings, role: Role, raw: &RawLayer) -> Res
     // A file without a single feature may have lost its fields with them (GeoJSON does).
     let knows_fields = !raw.fields.is_empty() || !raw.features.is_empty();
     if !missing.is_empty() && knows_fields {
-        let message = if missing.len() == 1 { "a field that the town file names is not there" } else { "fields that the town file names are not there" };
+        let message = if missing.len() == 1 {
+            "a field that the town file names is not there"
+        } else {
+            "fields that the town file names are not there"
+        };
         return Err(Error::input(format!("{message}: {}", missing.join(", ")))
             .file(&raw.file)
             .layer(&settings.name)
@@ -134,9 +138,12 @@ pub(super) fn keep_only(table: &mut Table, issues: &mut Issues) -> Result<()> {
     let left_out = before - table.raw.features.len();
     if left_out > 0 {
         let names = only.keys().cloned().collect::<Vec<_>>().join(", ");
-        issues.push(DataIssue::new(IssueCode::FeaturesLeftOut, table.settings.name.as_str()).file(table.raw.file_name()).value(left_out.to_string()).message(
-            format!("{left_out} of {before} features of {} were left out, as `only` ({names}) asks", table.raw.file_name()),
-        ));
+        issues.push(
+            DataIssue::new(IssueCode::FeaturesLeftOut, table.settings.name.as_str())
+                .file(table.raw.file_name())
+                .value(left_out.to_string())
+                .message(format!("{left_out} of {before} features of {} were left out, as `only` ({names}) asks", table.raw.file_name())),
+        );
     }
     Ok(())
 }

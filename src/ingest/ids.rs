@@ -52,7 +52,8 @@ pub(super) fn assign(table: &Table, issues: &mut Issues) -> Vec<FeatureId> {
         *holders.entry(id).or_default() += 1;
     }
     for (id, count) in holders.iter().filter(|(_, count)| **count > 1) {
-        issues.push(DataIssue::new(IssueCode::DuplicateId, layer).id(*id).message(format!("{count} features are called {id}; all are kept")));
+        issues
+            .push(DataIssue::new(IssueCode::DuplicateId, layer).id(*id).message(format!("{count} features are called {id}; all are kept")));
     }
     let mut taken: BTreeMap<String, usize> = BTreeMap::new();
     let mut out = Vec::with_capacity(features.len());

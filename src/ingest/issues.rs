@@ -47,7 +47,8 @@ impl Issues {
             issue.value = value;
             self.all.push(issue);
         }
-        let order = |i: &DataIssue| (i.code, i.layer.clone(), i.ids.clone(), i.field.clone(), i.value.clone(), i.file.clone(), i.message.clone());
+        let order =
+            |i: &DataIssue| (i.code, i.layer.clone(), i.ids.clone(), i.field.clone(), i.value.clone(), i.file.clone(), i.message.clone());
         self.all.sort_by_cached_key(order);
         self.all
     }

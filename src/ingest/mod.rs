@@ -227,10 +227,13 @@ fn count_conduits_known_by_ids(inventory: &Inventory, originals: &mut Originals,
             for (field, end) in [("node_from", ends[0]), ("node_to", ends[1])] {
                 if let Some(id) = end.named().filter(|id| !known.contains(id)) {
                     let issue = DataIssue::new(IssueCode::NodeIdUnknown, inventory.layer_name(conduit.key.layer));
-                    issues.push(issue.id(&*conduit.key.id).field(field).value(id).message(format!(
-                        "link {} names node {id}, which the model does not define",
-                        conduit.key
-                    )));
+                    issues.push(
+                        issue
+                            .id(&*conduit.key.id)
+                            .field(field)
+                            .value(id)
+                            .message(format!("link {} names node {id}, which the model does not define", conduit.key)),
+                    );
                 }
             }
         }

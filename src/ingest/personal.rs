@@ -4,13 +4,45 @@ use crate::settings::Role;
 
 /// Words that stand in names of fields about people.
 const WORDS: [&str; 22] = [
-    "owner", "ownr", "owners", "owne", "mailing", "mail", "mailto", "taxpayer", "payer", "phone", "telephone", "tel", "fax", "email", "contact",
-    "firstname", "lastname", "surname", "grantor", "grantee", "tenant", "occupant",
+    "owner",
+    "ownr",
+    "owners",
+    "owne",
+    "mailing",
+    "mail",
+    "mailto",
+    "taxpayer",
+    "payer",
+    "phone",
+    "telephone",
+    "tel",
+    "fax",
+    "email",
+    "contact",
+    "firstname",
+    "lastname",
+    "surname",
+    "grantor",
+    "grantee",
+    "tenant",
+    "occupant",
 ];
 
 /// Beginnings of such words, long enough to mean nothing else.
-const STEMS: [&str; 12] =
-    ["ownername", "ownernm", "owneraddr", "ownadd", "ownnam", "mailadd", "mailadr", "mailcity", "mailzip", "mailstate", "taxpayer", "coowner"];
+const STEMS: [&str; 12] = [
+    "ownername",
+    "ownernm",
+    "owneraddr",
+    "ownadd",
+    "ownnam",
+    "mailadd",
+    "mailadr",
+    "mailcity",
+    "mailzip",
+    "mailstate",
+    "taxpayer",
+    "coowner",
+];
 
 /// Whether a field's name says that it holds a person's name, address or number.
 ///
@@ -61,7 +93,19 @@ mod tests {
 
     #[test]
     fn people_and_not_places() {
-        for name in ["OWNER", "owner2", "OWNER_NAME", "OWNERNME1", "MAILING_ADDRESS", "MAIL_ADDR", "MailAdd", "PHONE", "E_MAIL", "Contact1", "TAXPAYER"] {
+        for name in [
+            "OWNER",
+            "owner2",
+            "OWNER_NAME",
+            "OWNERNME1",
+            "MAILING_ADDRESS",
+            "MAIL_ADDR",
+            "MailAdd",
+            "PHONE",
+            "E_MAIL",
+            "Contact1",
+            "TAXPAYER",
+        ] {
             assert!(is_personal_field(name), "{name}");
         }
         for name in ["OWNERSHIP", "ADDRESS", "SITE_ADDR", "PARCEL_ID", "NAME", "TELEMETRY", "MAILBOX_ROAD", "LOC_ID"] {

@@ -103,12 +103,21 @@ fn doubtful(shape: &MultiPolygon) -> Option<Doubt> {
         let outer = polygon.exterior().bounding_rect();
         for (index, ring) in std::iter::once(polygon.exterior()).chain(polygon.interiors()).enumerate() {
             let of = ring.0.len().saturating_sub(1);
-            edges.extend(ring.lines().enumerate().filter(|(_, l)| l.start != l.end).map(|(at, l)| Edge { a: l.start, b: l.end, ring: ring_number, at, of }));
+            edges.extend(ring.lines().enumerate().filter(|(_, l)| l.start != l.end).map(|(at, l)| Edge {
+                a: l.start,
+                b: l.end,
+                ring: ring_number,
+                at,
+                of,
+            }));
             ring_number += 1;
             // A hole that reaches out of its outline.
             if index > 0
                 && let (Some(outer), Some(inner)) = (outer, ring.bounding_rect())
-                && (inner.min().x < outer.min().x || inner.min().y < outer.min().y || inner.max().x > outer.max().x || inner.max().y > outer.max().y)
+                && (inner.min().x < outer.min().x
+                    || inner.min().y < outer.min().y
+                    || inner.max().x > outer.max().x
+                    || inner.max().y > outer.max().y)
             {
                 doubt.get_or_insert(Doubt { at: ring.0[0], crosses: true });
             }
@@ -138,7 +147,15 @@ fn doubtful(shape: &MultiPolygon) -> Option<Doubt> {
                 return Some(Doubt { at: crossing(edge.a, edge.b, other.a, other.b), crosses: true });
             }
             if s1 * s2 <= 0 && s3 * s4 <= 0 {
-                let at = if s1 == 0 { other.a } else if s2 == 0 { other.b } else if s3 == 0 { edge.a } else { edge.b };
+                let at = if s1 == 0 {
+                    other.a
+                } else if s2 == 0 {
+                    other.b
+                } else if s3 == 0 {
+                    edge.a
+                } else {
+                    edge.b
+                };
                 doubt.get_or_insert(Doubt { at, crosses: false });
             }
         }

@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 use crate::data_issue::{DataIssue, IssueCode};
 use crate::error::{Error, Result};
 use crate::inventory::{
-    Backdrop, Conduit, ConduitKind, DrainageArea, FlowCode, Inventory, Key, LandLayerKind, Lateral, LayerIndex, LayerInfo, Level, LevelField,
-    LevelKind, Material, NodeId, OutfallKind, Parcel, Premises, Shape, Status, Structure, StructureKind, System, Water, WaterKind,
+    Backdrop, Conduit, ConduitKind, DrainageArea, FlowCode, Inventory, Key, LandLayerKind, Lateral, LayerIndex, LayerInfo, Level,
+    LevelField, LevelKind, Material, NodeId, OutfallKind, Parcel, Premises, Shape, Status, Structure, StructureKind, System, Water,
+    WaterKind,
 };
 
 /// Raised whenever a row struct changes, so that an older file is refused and not misread.
@@ -207,7 +208,11 @@ fn node_id(id: &NodeId) -> NodeIdRow {
 pub(super) fn pack(inventory: &Inventory) -> Result<Vec<u8>> {
     let row = InventoryRow {
         form: FORM,
-        layers: inventory.layers.iter().map(|l| (l.name.to_string(), l.file.clone(), l.role.clone(), l.read as u64, l.usable as u64)).collect(),
+        layers: inventory
+            .layers
+            .iter()
+            .map(|l| (l.name.to_string(), l.file.clone(), l.role.clone(), l.read as u64, l.usable as u64))
+            .collect(),
         conduits: inventory
             .conduits
             .iter()

@@ -116,7 +116,8 @@ fn own_rules(folder: &Path) -> Result<BTreeMap<String, String>> {
             if entry.path().is_dir() && prefix.is_empty() {
                 to_do.push((entry.path(), format!("{name}/")));
             } else if name.ends_with(".toml") {
-                let text = fs::read_to_string(entry.path()).map_err(|cause| Error::input("cannot be read").file(entry.path()).cause(cause))?;
+                let text =
+                    fs::read_to_string(entry.path()).map_err(|cause| Error::input("cannot be read").file(entry.path()).cause(cause))?;
                 files.insert(name, text);
             }
         }
@@ -131,7 +132,9 @@ fn own_rules(folder: &Path) -> Result<BTreeMap<String, String>> {
 pub fn import(folder: &Path, watch: &mut dyn FnMut(Progress)) -> Result<Imported> {
     let (settings, rules, text) = settings(folder)?;
     if settings.layers.is_empty() {
-        return Err(Error::settings("names no layer").file(TOWN_FILE).hint("add a [[layer]] for the conduits; docs/town-file.md shows how"));
+        return Err(Error::settings("names no layer")
+            .file(TOWN_FILE)
+            .hint("add a [[layer]] for the conduits; docs/town-file.md shows how"));
     }
     let _lock = lock(folder)?;
     let of = settings.layers.len() + 3;
@@ -159,7 +162,11 @@ fn issues_of(settings: &Settings, ingested: &Ingested) -> Vec<DataIssue> {
     issues
 }
 
-fn build_all(settings: &Settings, inventory: &Inventory, of_maps: &[DataIssue]) -> (crate::network::Network, SegmentIndex, Links, Vec<DataIssue>) {
+fn build_all(
+    settings: &Settings,
+    inventory: &Inventory,
+    of_maps: &[DataIssue],
+) -> (crate::network::Network, SegmentIndex, Links, Vec<DataIssue>) {
     let (network, mut issues) = build(inventory, &BuildOptions::new(settings, inventory));
     let segments = SegmentIndex::new(inventory, &network);
     let (links, of_links) =
@@ -168,7 +175,9 @@ fn build_all(settings: &Settings, inventory: &Inventory, of_maps: &[DataIssue]) 
     // The same doubt, found while reading and while building, is one.
     issues.extend(of_maps.iter().cloned());
     issues.sort_by(|a, b| (a.code, &a.layer, &a.ids, &a.field, &a.value).cmp(&(b.code, &b.layer, &b.ids, &b.field, &b.value)));
-    issues.dedup_by(|a, b| (a.code, &a.layer, &a.ids, &a.field, &a.value) == (b.code, &b.layer, &b.ids, &b.field, &b.value) && !a.ids.is_empty());
+    issues.dedup_by(|a, b| {
+        (a.code, &a.layer, &a.ids, &a.field, &a.value) == (b.code, &b.layer, &b.ids, &b.field, &b.value) && !a.ids.is_empty()
+    });
     (network, segments, links, issues)
 }
 
@@ -209,8 +218,10 @@ fn lock(folder: &Path) -> Result<Lock> {
 
 fn imports(folder: &Path) -> Vec<u32> {
     let Ok(entries) = fs::read_dir(folder.join("networks")) else { return Vec::new() };
-    let mut numbers: Vec<u32> =
-        entries.flatten().filter_map(|e| e.file_name().to_str().and_then(|n| n.strip_suffix(".gpkg")).and_then(|n| n.parse().ok())).collect();
+    let mut numbers: Vec<u32> = entries
+        .flatten()
+        .filter_map(|e| e.file_name().to_str().and_then(|n| n.strip_suffix(".gpkg")).and_then(|n| n.parse().ok()))
+        .collect();
     numbers.sort_unstable();
     numbers
 }
@@ -225,7 +236,9 @@ fn write_version(folder: &Path, import: u32, ingested: &Ingested, text: &str) ->
     let networks = folder.join("networks");
     let refused = |path: &Path| {
         let path = path.to_owned();
-        move |cause: std::io::Error| Error::machine("cannot be written").file(path).hint("is the disk full, or the folder read-only?").cause(cause)
+        move |cause: std::io::Error| {
+            Error::machine("cannot be written").file(path).hint("is the disk full, or the folder read-only?").cause(cause)
+        }
     };
     fs::create_dir_all(&networks).map_err(refused(&networks))?;
     let aside = networks.join(format!(".{import:04}.gpkg.part"));
