@@ -29,7 +29,11 @@ pub enum ErrorKind {
 ///
 /// Messages are lower case without a full stop: `pipes.geojson, feature P-0214, field diameter: found "12in", expected millimetres`.
 #[derive(Debug)]
-pub struct Error {
+pub struct Error(Box<Details>);
+
+/// Apart, so that a result is small where nothing went wrong.
+#[derive(Debug)]
+struct Details {
     kind: ErrorKind,
     message: String,
     file: Option<String>,
@@ -45,7 +49,7 @@ pub struct Error {
 impl Error {
     /// An error of the given kind.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Error {
+        Error(Box::new(Details {
             kind,
             message: message.into(),
             file: None,
@@ -56,7 +60,7 @@ impl Error {
             expected: None,
             hint: None,
             cause: None,
-        }
+        }))
     }
 
     /// A file that cannot be used as it is.
@@ -88,78 +92,79 @@ impl Error {
     pub fn file(mut self, path: impl AsRef<Path>) -> Self {
         let path = path.as_ref();
         let name = path.file_name().map_or_else(|| path.to_string_lossy(), |n| n.to_string_lossy());
-        self.file = Some(name.into_owned());
+        self.0.file = Some(name.into_owned());
         self
     }
 
     /// Names the layer.
     pub fn layer(mut self, layer: impl Into<String>) -> Self {
-        self.layer = Some(layer.into());
+        self.0.layer = Some(layer.into());
         self
     }
 
     /// Names the feature.
     pub fn feature(mut self, feature: impl Into<String>) -> Self {
-        self.feature = Some(feature.into());
+        self.0.feature = Some(feature.into());
         self
     }
 
     /// Names the field.
     pub fn field(mut self, field: impl Into<String>) -> Self {
-        self.field = Some(field.into());
+        self.0.field = Some(field.into());
         self
     }
 
     /// What was found there.
     pub fn found(mut self, found: impl Into<String>) -> Self {
-        self.found = Some(found.into());
+        self.0.found = Some(found.into());
         self
     }
 
     /// What was expected instead.
     pub fn expected(mut self, expected: impl Into<String>) -> Self {
-        self.expected = Some(expected.into());
+        self.0.expected = Some(expected.into());
         self
     }
 
     /// What to do about it.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
+        self.0.hint = Some(hint.into());
         self
     }
 
     /// What lies beneath.
     pub fn cause(mut self, cause: impl std::error::Error + Send + Sync + 'static) -> Self {
-        self.cause = Some(Box::new(cause));
+        self.0.cause = Some(Box::new(cause));
         self
     }
 
     /// The sort of trouble.
     pub fn kind(&self) -> ErrorKind {
-        self.kind
+        self.0.kind
     }
 
     /// What to do about it, if anything can be said.
     pub fn hint_text(&self) -> Option<&str> {
-        self.hint.as_deref()
+        self.0.hint.as_deref()
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut place = Vec::new();
-        place.extend(self.file.clone());
-        place.extend(self.layer.as_ref().map(|l| format!("layer {l}")));
-        place.extend(self.feature.as_ref().map(|id| format!("feature {id}")));
-        place.extend(self.field.as_ref().map(|name| format!("field {name}")));
+        let details = &self.0;
+        place.extend(details.file.clone());
+        place.extend(details.layer.as_ref().map(|l| format!("layer {l}")));
+        place.extend(details.feature.as_ref().map(|id| format!("feature {id}")));
+        place.extend(details.field.as_ref().map(|name| format!("field {name}")));
         if !place.is_empty() {
             write!(f, "{}: ", place.join(", "))?;
         }
-        f.write_str(&self.message)?;
-        if let Some(found) = &self.found {
+        f.write_str(&details.message)?;
+        if let Some(found) = &details.found {
             write!(f, "; found {found}")?;
         }
-        if let Some(expected) = &self.expected {
+        if let Some(expected) = &details.expected {
             write!(f, "; expected {expected}")?;
         }
         Ok(())
@@ -168,6 +173,6 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.cause.as_deref().map(|cause| cause as &(dyn std::error::Error + 'static))
+        self.0.cause.as_deref().map(|cause| cause as &(dyn std::error::Error + 'static))
     }
 }

@@ -11,8 +11,28 @@ pub mod crs;
 
 pub mod settings;
 
+pub mod rules;
+
 pub mod inventory;
 
 pub mod formats;
 
 pub mod ingest;
+
+pub mod network;
+
+pub mod links;
+
+pub mod trace;
+
+pub mod candidates;
+
+pub mod investigate;
+
+pub mod town;
+
+pub mod synth;
+
+pub mod export;
+
+pub mod cli;

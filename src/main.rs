@@ -1,3 +1,7 @@
 //! The `headwall` command.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ExitCode::from(headwall::cli::run())
+}

@@ -30,6 +30,11 @@ mod wkb;
 pub(crate) use csv::parse_number;
 pub use swmm::SwmmModel;
 
+pub mod geopackage;
+mod wkb_write;
+
+pub mod write;
+
 /// A value as the file holds it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {

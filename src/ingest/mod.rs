@@ -230,7 +230,7 @@ fn count_conduits_known_by_ids(inventory: &Inventory, originals: &mut Originals,
                     let issue = DataIssue::new(IssueCode::NodeIdUnknown, inventory.layer_name(conduit.key.layer));
                     issues.push(
                         issue
-                            .id(&*conduit.key.id)
+                            .id(conduit.key.plain_id())
                             .field(field)
                             .value(id)
                             .message(format!("link {} names node {id}, which the model does not define", conduit.key)),

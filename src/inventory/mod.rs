@@ -197,6 +197,13 @@ pub struct Conduit {
     pub assigned_outfall: Option<Arc<str>>,
 }
 
+impl Conduit {
+    /// True where it carries water by its life-cycle status.
+    pub fn is_live(&self) -> bool {
+        self.status == Status::Live
+    }
+}
+
 /// A manhole, catch basin, inlet, outfall, pump station, pond or junction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Structure {

@@ -1,1 +1,6 @@
 //! One test binary with modules.
+
+#[cfg(test)]
+mod documents;
+#[cfg(test)]
+mod sample_village;

@@ -1,0 +1,143 @@
+//! `headwall investigate`: a reported discharge in, the ranked properties upstream of it out.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use jiff::ZonedDateTime;
+use jiff::civil::Date;
+
+use crate::error::{Error, Result};
+use crate::export::{self, LEADS, csv, geojson};
+use crate::investigate::{Investigation, Report, investigate};
+use crate::rules::Leaning;
+use crate::settings::Length;
+use crate::town::Town;
+
+use super::place::PlaceArgs;
+use super::trace::{Format, OptionArgs};
+use super::{answer, grouped, length, open, outward, put};
+
+/// Rank the properties that a reported discharge may come from.
+///
+/// Traces upstream from where it was seen and lists every property that is tied to the way: by a mapped lateral, by the ground that
+/// drains to an inlet, or by lying along a conduit; with reasons for and against. The list holds leads to inspect, not findings.
+#[derive(Debug, Args)]
+pub(super) struct InvestigateCommand {
+    /// The town's folder.
+    folder: PathBuf,
+    #[command(flatten)]
+    place: PlaceArgs,
+    /// What was seen, in words: suds, sewage, fuel, … Several may be given.
+    #[arg(long, value_name = "WORDS", num_args = 1.., value_delimiter = ',')]
+    pollutant: Vec<String>,
+    /// The date for which the question is asked, YYYY-MM-DD; today where absent.
+    #[arg(long, value_name = "DATE")]
+    as_of: Option<Date>,
+    #[command(flatten)]
+    options: OptionArgs,
+    /// How to print it.
+    #[arg(long, value_enum, default_value = "table")]
+    format: Format,
+    /// Write to this file.
+    #[arg(long, short)]
+    output: Option<PathBuf>,
+    /// How many candidates the table shows.
+    #[arg(long, default_value_t = 15)]
+    top: usize,
+}
+
+impl InvestigateCommand {
+    pub fn run(self) -> Result<()> {
+        let town = open(&self.folder)?;
+        let report = Report {
+            at: self.place.whereabouts(&town)?,
+            on: self.place.on.clone(),
+            pollutants: self.pollutant.clone(),
+            search_radius_m: self.place.search_radius.map(Length::metres),
+        };
+        let as_of = self.as_of.unwrap_or_else(|| ZonedDateTime::now().date());
+        let found = investigate(&town.basis, &report, &self.options.options(&town)?, as_of)?;
+        let originals = |table: &str, layer: &str, id: &str| town.originals(table, layer, id);
+        let text = outward(&town, |out| match self.format {
+            Format::Table => Ok(table(&town, &found, self.top)),
+            Format::Csv => csv::candidates(out, &found, &originals),
+            Format::Geojson => Ok(format!("{}\n", geojson::investigation(out, &found, &originals)?)),
+            Format::Json => {
+                let rows = found
+                    .candidates
+                    .ranked
+                    .iter()
+                    .map(|c| geojson::candidate_properties(out, c, &originals).map(serde_json::Value::Object));
+                let rows: Vec<serde_json::Value> = rows.collect::<Result<_>>()?;
+                let mut head = export::investigation_head(out, &found);
+                let object = head.as_object_mut().ok_or_else(|| Error::machine("the answer has no head"))?;
+                object.insert("ranked".to_owned(), rows.into());
+                Ok(format!("{head:#}\n"))
+            }
+        })?;
+        put(self.output.as_ref(), &text)
+    }
+}
+
+fn table(town: &Town, found: &Investigation, top: usize) -> String {
+    let inventory = &town.basis.inventory;
+    let mut out = answer::head(town, &found.place_name);
+    let seen: Vec<&str> = found.signatures.iter().map(|s| s.words.as_str()).collect();
+    out.push_str(&format!("seen: {}   as of {}\n", seen.join(", "), found.as_of));
+    if found.moved_m > 0.0 {
+        out.push_str(&format!("the coordinate lies {} from that place\n", length(town, found.moved_m)));
+    }
+    out.push_str(&format!(
+        "upstream: {} conduits, {}; {} structures; {} parcels within {}\n",
+        grouped(found.trace.conduits.len()),
+        length(town, found.trace.length_m()),
+        grouped(found.trace.structures.len()),
+        grouped(found.trace.parcels.len()),
+        length(town, town.basis.links.parcel_distance_m)
+    ));
+    out.push_str(&answer::cautions(town, &found.trace));
+    if !found.issues.is_empty() {
+        out.push_str(&format!("data issues on the way: {} (in JSON and GeoJSON)\n", grouped(found.issues.len())));
+    }
+    for absent in &found.candidates.absent {
+        out.push_str(&format!("not weighed: {absent}\n"));
+    }
+    out.push_str(&format!("\n{} candidates; {LEADS}\n", grouped(found.candidates.ranked.len())));
+    if !found.candidates.left_out.is_empty() {
+        out.push_str(&format!("({} road, rail or water parcels are land, not candidates)\n", found.candidates.left_out.len()));
+    }
+    if found.candidates.ranked.is_empty() {
+        out.push_str("no property is tied to the way; that says nothing about properties that no map shows\n");
+    }
+    for candidate in found.candidates.ranked.iter().take(top) {
+        let parcel = &inventory.parcels[candidate.parcel.at()];
+        let address = parcel.address.as_deref().unwrap_or("no address");
+        out.push_str(&format!(
+            "\n{:>4}  {:8}  {}  {address}\n      by {}, {} along the pipe, {}\n",
+            candidate.rank,
+            candidate.evidence.word(),
+            parcel.key,
+            candidate.tie.tier.word().replace('_', " "),
+            length(town, candidate.tie.distance_m),
+            candidate.tie.certainty.word()
+        ));
+        for reason in &candidate.reasons {
+            let sign = match reason.leaning {
+                Leaning::For => '+',
+                Leaning::Against => '-',
+                Leaning::Neither => ' ',
+            };
+            out.push_str(&format!("      {sign} {}\n", reason.text));
+        }
+    }
+    if found.candidates.ranked.len() > top {
+        out.push_str(&format!("\n… and {} more: --top N, or --format csv, json, geojson\n", found.candidates.ranked.len() - top));
+    }
+    if !found.candidates.other_explanations.is_empty() {
+        out.push_str("\nit may also be\n");
+        for other in &found.candidates.other_explanations {
+            out.push_str(&format!("  - {}: {}\n", other.hypothesis.words, other.hypothesis.check));
+        }
+    }
+    out
+}
