@@ -32,7 +32,8 @@ demo: setup
 	@echo "== import"
 	cargo run --locked --quiet --profile $(PROFILE) -- import $(TOWN)
 	@echo "== investigate: suds at outfall $(SAMPLE_STRUCTURE)"
-	cargo run --locked --quiet --profile $(PROFILE) -- investigate $(TOWN) --structure $(SAMPLE_STRUCTURE) --pollutant suds --output demo/investigation.geojson
+	cargo run --locked --quiet --profile $(PROFILE) -- investigate $(TOWN) --structure $(SAMPLE_STRUCTURE) --pollutant suds
+	cargo run --locked --quiet --profile $(PROFILE) -- investigate $(TOWN) --structure $(SAMPLE_STRUCTURE) --pollutant suds --format geojson --output demo/investigation.geojson
 	@echo
 	@echo "The whole answer is in demo/investigation.geojson; to look into it:"
 	@echo "  ogrinfo -al -so demo/investigation.geojson"
