@@ -26,7 +26,7 @@ demo: setup
 	@echo "== build"
 	cargo build --locked --profile $(PROFILE) --bin headwall
 	@echo "== copy the sample village"
-	rm -rf demo
+	rm -rf $(TOWN)
 	mkdir -p demo
 	cp -R data/sample-village $(TOWN)
 	@echo "== import"
@@ -52,4 +52,4 @@ test: setup
 
 clean:
 	cargo clean
-	rm -rf demo
+	rm -rf $(TOWN) demo/investigation.geojson
