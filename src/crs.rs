@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use gdal::spatial_ref::{AxisMappingStrategy, CoordTransform, SpatialRef};
+use gdal::spatial_ref::{AxisMappingStrategy, CoordTransform, CoordTransformOptions, SpatialRef};
 
 use crate::error::{Error, Result};
 
@@ -179,7 +179,15 @@ impl Transform {
             Error::input(format!("no way is known from {} to {}", from.label(), to.label())).hint("check the CRS of the layer").cause(cause)
         };
         let (a, b) = (traditional(&from.wkt)?, traditional(&to.wkt)?);
-        Ok(Transform { inner: Some(CoordTransform::new(&a, &b).map_err(no_way)?) })
+        let inner = match pinned_operation(from, &a, to, &b) {
+            Some(operation) => {
+                let mut options = CoordTransformOptions::new().map_err(no_way)?;
+                options.set_coordinate_operation(&operation, false).map_err(no_way)?;
+                CoordTransform::new_with_options(&a, &b, &options)
+            }
+            None => CoordTransform::new(&a, &b),
+        };
+        Ok(Transform { inner: Some(inner.map_err(no_way)?) })
     }
 
     /// Turns points in place; what cannot be turned becomes NaN, so that the caller can name the feature.
@@ -202,6 +210,53 @@ impl Transform {
             _ => [f64::NAN, f64::NAN],
         }
     }
+}
+
+/// Datums that stand for one another to within a metre or two, between which no shift is made.
+///
+/// A better operation needs grid files that one machine has and the next has not; the answer must be the same on both.
+const NEAR_WGS84: &[&str] = &[
+    "WGS_1984",
+    "World Geodetic System 1984",
+    "North_American_Datum_1983",
+    "North American Datum 1983",
+    "NAD83",
+    "ETRS89",
+    "European_Terrestrial_Reference_System_1989",
+    "European Terrestrial Reference System 1989",
+    "Geocentric_Datum_of_Australia",
+    "Geocentric Datum of Australia",
+];
+
+/// The operation between two such systems as a PROJ pipeline: out of one projection, into the other, nothing between.
+///
+/// Other pairs of datums are left to PROJ's own choice.
+fn pinned_operation(from: &Crs, from_reference: &SpatialRef, to: &Crs, to_reference: &SpatialRef) -> Option<String> {
+    let is_near = |crs: &Crs| NEAR_WGS84.iter().any(|name| crs.wkt.contains(name));
+    if !is_near(from) || !is_near(to) {
+        return None;
+    }
+    let projection = |reference: &SpatialRef| -> Option<String> {
+        let text = reference.to_proj4().ok()?;
+        let dropped = ["+datum=", "+towgs84=", "+nadgrids=", "+no_defs", "+type="];
+        let mut kept: Vec<&str> = text.split_whitespace().filter(|word| !dropped.iter().any(|d| word.starts_with(d))).collect();
+        // A datum name brings its ellipsoid with it.
+        if !kept.iter().any(|word| word.starts_with("+ellps=") || word.starts_with("+a=")) {
+            kept.push(if text.contains("+datum=NAD83") { "+ellps=GRS80" } else { "+ellps=WGS84" });
+        }
+        (!text.contains("+geoidgrids") && !text.contains("+vunits")).then(|| kept.join(" "))
+    };
+    let degrees = "+proj=unitconvert +xy_in=deg +xy_out=rad";
+    let step = |crs: &Crs, reference: &SpatialRef, inward: bool| -> Option<String> {
+        let inverse = if inward { "+inv " } else { "" };
+        if crs.projected {
+            Some(format!("+step {inverse}{}", projection(reference)?))
+        } else {
+            let inverse = if inward { "" } else { "+inv " };
+            Some(format!("+step {inverse}{degrees}"))
+        }
+    };
+    Some(format!("+proj=pipeline {} {}", step(from, from_reference, true)?, step(to, to_reference, false)?))
 }
 
 fn traditional(wkt: &str) -> Result<SpatialRef> {
@@ -311,5 +366,37 @@ impl Entries {
         let entry = std::rc::Rc::new(working.entry(from)?);
         self.known.insert(from.wkt().to_owned(), entry.clone());
         Ok(entry)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The pinned operation must be the projection itself: compared with what PROJ chooses where no grid is at hand.
+    #[test]
+    fn pinned_operations_are_the_plain_projections() {
+        let lon_lat = Crs::lon_lat().unwrap();
+        for (code, lon, lat) in [
+            (2261, -76.3360992, 42.6678426),
+            (2284, -76.25, 36.85),
+            (26918, -76.2, 43.1),
+            (3857, -76.2, 43.1),
+            (4269, -76.2, 43.1),
+            (2249, -71.1, 42.4),
+            (32617, -81.0, 46.49),
+        ] {
+            let crs = Crs::from_epsg(code).unwrap();
+            let pinned = Transform::new(&lon_lat, &crs).unwrap();
+            let mut there = [[lon, lat]];
+            pinned.points(&mut there);
+            let plain = CoordTransform::new(&traditional(lon_lat.wkt()).unwrap(), &traditional(crs.wkt()).unwrap()).unwrap();
+            let (mut x, mut y) = ([lon], [lat]);
+            plain.transform_coords(&mut x, &mut y, &mut []).unwrap();
+            let near = if crs.is_projected() { 0.003 / crs.metres_per_unit() } else { 1e-8 };
+            assert!((there[0][0] - x[0]).abs() < near && (there[0][1] - y[0]).abs() < near, "EPSG:{code}: {there:?} against {x:?} {y:?}");
+            Transform::new(&crs, &lon_lat).unwrap().points(&mut there);
+            assert!((there[0][0] - lon).abs() < 1e-9 && (there[0][1] - lat).abs() < 1e-9, "EPSG:{code} there and back: {there:?}");
+        }
     }
 }

@@ -151,6 +151,7 @@ mod tests {
             file: PathBuf::new(),
             name: "l".to_owned(),
             crs: Some("EPSG:2261".to_owned()),
+            crs_is_implied: false,
             fields: vec![RawField::plain("NAME"), RawField { is_date: true, ..RawField::plain("SEEN") }],
             features: shapes.into_iter().enumerate().map(feature).collect(),
             issues: Vec::new(),
