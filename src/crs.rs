@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use gdal::spatial_ref::{AxisMappingStrategy, CoordTransform, CoordTransformOptions, SpatialRef};
+use gdal::spatial_ref::{AxisMappingStrategy, CoordTransform, SpatialRef};
 
 use crate::error::{Error, Result};
 
@@ -179,13 +179,9 @@ impl Transform {
             Error::input(format!("no way is known from {} to {}", from.label(), to.label())).hint("check the CRS of the layer").cause(cause)
         };
         let (a, b) = (traditional(&from.wkt)?, traditional(&to.wkt)?);
-        let inner = match pinned_operation(from, &a, to, &b) {
-            Some(operation) => {
-                let mut options = CoordTransformOptions::new().map_err(no_way)?;
-                options.set_coordinate_operation(&operation, false).map_err(no_way)?;
-                CoordTransform::new_with_options(&a, &b, &options)
-            }
-            None => CoordTransform::new(&a, &b),
+        let inner = match (without_shift(from, &a), without_shift(to, &b)) {
+            (Some(a), Some(b)) => CoordTransform::new(&a, &b),
+            _ => CoordTransform::new(&a, &b),
         };
         Ok(Transform { inner: Some(inner.map_err(no_way)?) })
     }
@@ -228,35 +224,27 @@ const NEAR_WGS84: &[&str] = &[
     "Geocentric Datum of Australia",
 ];
 
-/// The operation between two such systems as a PROJ pipeline: out of one projection, into the other, nothing between.
+/// The projection of such a system on one unnamed datum, so that PROJ has no shift to choose; `None` for any other system.
 ///
-/// Other pairs of datums are left to PROJ's own choice.
-fn pinned_operation(from: &Crs, from_reference: &SpatialRef, to: &Crs, to_reference: &SpatialRef) -> Option<String> {
-    let is_near = |crs: &Crs| NEAR_WGS84.iter().any(|name| crs.wkt.contains(name));
-    if !is_near(from) || !is_near(to) {
+/// The ellipsoids of WGS 84 and GRS 80 differ by a tenth of a millimetre.
+fn without_shift(crs: &Crs, reference: &SpatialRef) -> Option<SpatialRef> {
+    if !NEAR_WGS84.iter().any(|name| crs.wkt.contains(name)) {
         return None;
     }
-    let projection = |reference: &SpatialRef| -> Option<String> {
-        let text = reference.to_proj4().ok()?;
-        let dropped = ["+datum=", "+towgs84=", "+nadgrids=", "+no_defs", "+type="];
-        let mut kept: Vec<&str> = text.split_whitespace().filter(|word| !dropped.iter().any(|d| word.starts_with(d))).collect();
-        // A datum name brings its ellipsoid with it.
-        if !kept.iter().any(|word| word.starts_with("+ellps=") || word.starts_with("+a=")) {
-            kept.push(if text.contains("+datum=NAD83") { "+ellps=GRS80" } else { "+ellps=WGS84" });
-        }
-        (!text.contains("+geoidgrids") && !text.contains("+vunits")).then(|| kept.join(" "))
-    };
-    let degrees = "+proj=unitconvert +xy_in=deg +xy_out=rad";
-    let step = |crs: &Crs, reference: &SpatialRef, inward: bool| -> Option<String> {
-        let inverse = if inward { "+inv " } else { "" };
-        if crs.projected {
-            Some(format!("+step {inverse}{}", projection(reference)?))
-        } else {
-            let inverse = if inward { "" } else { "+inv " };
-            Some(format!("+step {inverse}{degrees}"))
-        }
-    };
-    Some(format!("+proj=pipeline {} {}", step(from, from_reference, true)?, step(to, to_reference, false)?))
+    let text = reference.to_proj4().ok()?;
+    if text.contains("+geoidgrids") || text.contains("+vunits") {
+        return None;
+    }
+    let dropped = ["+datum=", "+ellps=", "+towgs84=", "+nadgrids=", "+type="];
+    let mut kept: Vec<&str> = text.split_whitespace().filter(|word| !dropped.iter().any(|d| word.starts_with(d))).collect();
+    if text.contains("+nadgrids=@null") {
+        // Web Mercator takes the longitude and latitude of the ellipsoid for those of a sphere.
+        kept = vec!["+proj=webmerc", "+no_defs"];
+    }
+    let plain = format!("{} +ellps=GRS80", kept.join(" "));
+    let mut reference = SpatialRef::from_proj4(&plain).ok()?;
+    reference.set_axis_mapping_strategy(AxisMappingStrategy::TraditionalGisOrder);
+    Some(reference)
 }
 
 fn traditional(wkt: &str) -> Result<SpatialRef> {
