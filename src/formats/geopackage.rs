@@ -314,6 +314,24 @@ pub struct StoredFeature {
     pub attributes: String,
 }
 
+#[derive(QueryableByName)]
+struct Name {
+    #[diesel(sql_type = Text)]
+    name: String,
+}
+
+/// The names of the tables of features, in order.
+///
+/// # Errors
+/// A file that is no GeoPackage, or is damaged.
+pub fn table_names(path: &Path) -> Result<Vec<String>> {
+    let mut db = open(path, true)?;
+    let rows: Vec<Name> = diesel::sql_query("SELECT table_name AS name FROM gpkg_contents ORDER BY table_name")
+        .load(&mut db)
+        .map_err(|cause| Error::input("is no network version that Headwall wrote").file(path).cause(cause))?;
+    Ok(rows.into_iter().map(|row| row.name).collect())
+}
+
 /// Every feature of a layer, in the order of its source file.
 ///
 /// # Errors

@@ -15,7 +15,7 @@ use crate::data_issue::DataIssue;
 use crate::error::{Error, Result};
 use crate::formats::{self, ReadOptions, geopackage};
 use crate::ingest::{self, Ingested, Source, SourceData, is_personal_field};
-use crate::inventory::{Inventory, LayerInfo};
+use crate::inventory::Inventory;
 use crate::investigate::Basis;
 use crate::links::Links;
 use crate::network::locate::SegmentIndex;
@@ -67,12 +67,25 @@ pub struct Imported {
     pub version: Version,
     /// Its file.
     pub file: PathBuf,
-    /// The layers, sorted by name.
-    pub layers: Vec<LayerInfo>,
+    /// What was read, by layer and role: a SWMM model gives conduits, structures and areas.
+    pub layers: Vec<LayerCount>,
     /// What is doubtful.
     pub issues: Vec<DataIssue>,
     /// The working CRS.
     pub working: WorkingCrs,
+}
+
+/// How many features a layer gave for a role.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LayerCount {
+    /// The layer's name in `headwall.toml`.
+    pub layer: String,
+    /// What the features are.
+    pub role: Role,
+    /// Features read.
+    pub read: usize,
+    /// Features that can be used for the role.
+    pub usable: usize,
 }
 
 /// A step of an import, for whoever watches.
@@ -152,8 +165,12 @@ pub fn import(folder: &Path, watch: &mut dyn FnMut(Progress)) -> Result<Imported
     let file = write_version(folder, import, &ingested, &text)?;
     say(of, "done");
     let version = Version { import, correction: 0, digest: digest(&text, &rules) };
-    let Ingested { inventory, working, .. } = ingested;
-    Ok(Imported { version, file, layers: inventory.layers, issues: basis_issues, working })
+    let count = |layer: &ingest::OriginalLayer| {
+        let (read, usable) = layer.counts();
+        LayerCount { layer: layer.name.clone(), role: layer.role, read, usable }
+    };
+    let layers = ingested.originals.layers.iter().map(count).collect();
+    Ok(Imported { version, file, layers, issues: basis_issues, working: ingested.working })
 }
 
 /// The issues of the maps and of the network built from them.
@@ -320,7 +337,9 @@ impl Town {
         };
         let metres = self.working.crs().metres_per_unit();
         let mut features = Vec::new();
-        for (table, role) in tables::of_layer(layer) {
+        // A model without areas, say, has no table for them.
+        let written = geopackage::table_names(&self.file)?;
+        for (table, role) in tables::of_layer(layer).into_iter().filter(|(table, _)| written.iter().any(|w| w == table)) {
             for row in geopackage::read_layer(&self.file, table, name)? {
                 let shape = row.shape.map(|shape| tables::scaled(shape, metres));
                 let mut attributes = parse(&row.attributes);

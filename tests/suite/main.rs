@@ -1,6 +1,8 @@
 //! One test binary with modules.
 
 #[cfg(test)]
+mod cases;
+#[cfg(test)]
 mod documents;
 #[cfg(test)]
 mod sample_village;
