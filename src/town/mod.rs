@@ -88,6 +88,17 @@ pub struct LayerCount {
     pub usable: usize,
 }
 
+/// A feature of a layer as imported.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LayerFeature {
+    /// `TABLE/LAYER/ID`, unique in a town.
+    pub id: String,
+    /// Its shape in inside coordinates, as drawn.
+    pub shape: Option<Geometry>,
+    /// Its original attributes, names and values as the file has them.
+    pub attributes: Map<String, Json>,
+}
+
 /// A step of an import, for whoever watches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Progress {
@@ -326,11 +337,11 @@ impl Town {
         Ok(geopackage::read_attributes(&self.file, table, layer, id)?.map(|text| parse(&text)).unwrap_or_default())
     }
 
-    /// Every feature of a layer as imported: id, shape in inside coordinates, original attributes without the personal ones.
+    /// Every feature of a layer as imported, without the personal attributes that the town file does not allow.
     ///
     /// # Errors
     /// An unknown layer; a damaged file.
-    pub fn layer(&self, name: &str) -> Result<Vec<(String, Option<Geometry>, Map<String, Json>)>> {
+    pub fn layer(&self, name: &str) -> Result<Vec<LayerFeature>> {
         let Some(layer) = self.basis.inventory.layers.iter().find(|l| *l.name == *name) else {
             let known: Vec<&str> = self.basis.inventory.layers.iter().map(|l| &*l.name).collect();
             return Err(Error::not_found(format!("there is no layer {name}")).hint(format!("the layers are {}", known.join(", "))));
@@ -346,7 +357,7 @@ impl Town {
                 if ingest::holds_people(role) {
                     attributes.retain(|field, _| !is_personal_field(field) || self.basis.settings.personal_fields_allowed.contains(field));
                 }
-                features.push((format!("{table}/{name}/{}", row.id), shape, attributes));
+                features.push(LayerFeature { id: format!("{table}/{name}/{}", row.id), shape, attributes });
             }
         }
         Ok(features)
