@@ -4,8 +4,6 @@
 //! length is in metres. Conversions happen only where data enter or leave. GDAL (PROJ) does the arithmetic; none of its
 //! types is seen outside.
 
-use std::collections::HashMap;
-
 use gdal::spatial_ref::{AxisMappingStrategy, CoordTransform, SpatialRef};
 
 use crate::error::{Error, Result};
@@ -336,24 +334,6 @@ impl Exit {
             point[1] /= self.metres_per_unit;
         }
         self.transform.points(points);
-    }
-}
-
-/// Keeps the entries of many layers, one for each CRS.
-#[derive(Debug, Default)]
-pub struct Entries {
-    known: HashMap<String, std::rc::Rc<Entry>>,
-}
-
-impl Entries {
-    /// The entry from a CRS, made once.
-    pub fn of(&mut self, working: &WorkingCrs, from: &Crs) -> Result<std::rc::Rc<Entry>> {
-        if let Some(entry) = self.known.get(from.wkt()) {
-            return Ok(entry.clone());
-        }
-        let entry = std::rc::Rc::new(working.entry(from)?);
-        self.known.insert(from.wkt().to_owned(), entry.clone());
-        Ok(entry)
     }
 }
 

@@ -105,11 +105,11 @@ fn open(path: &Path, read_only: bool) -> Result<SqliteConnection> {
     SqliteConnection::establish(&address).map_err(|cause| Error::machine("cannot be opened as a database").file(path).cause(cause))
 }
 
-/// Writes a new GeoPackage with these tables and parts, synced to the disk.
+/// Writes a new GeoPackage with these tables and parts, synced to the disk; `about` is a table of names and values for people.
 ///
 /// # Errors
 /// A disk that refuses; what was written so far is the caller's to remove.
-pub fn write(path: &Path, crs: &Crs, tables: &[Table], parts: &[Part]) -> Result<()> {
+pub fn write(path: &Path, crs: &Crs, tables: &[Table], about: &[(&str, String)], parts: &[Part]) -> Result<()> {
     let mut db = open(path, false)?;
     let failed = |what: &str| refused(path, what);
     db.batch_execute(
@@ -226,6 +226,20 @@ fn write_table(db: &mut SqliteConnection, table: &Table, srs_id: i32) -> QueryRe
             }
         }
         insert.execute(db)?;
+    }
+    Ok(())
+}
+
+/// A registered table without shapes; GIS programs then show no table that is not registered, such as the parts.
+fn write_about(db: &mut SqliteConnection, about: &[(&str, String)]) -> QueryResult<()> {
+    db.batch_execute("CREATE TABLE about (fid INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL);")?;
+    diesel::sql_query(
+        "INSERT INTO gpkg_contents VALUES ('about', 'attributes', 'about', 'what this file is', ?, NULL, NULL, NULL, NULL, NULL)",
+    )
+    .bind::<Text, _>(TIME)
+    .execute(db)?;
+    for (name, value) in about {
+        diesel::sql_query("INSERT INTO about (name, value) VALUES (?, ?)").bind::<Text, _>(*name).bind::<Text, _>(value).execute(db)?;
     }
     Ok(())
 }

@@ -173,7 +173,14 @@ pub fn import(folder: &Path, watch: &mut dyn FnMut(Progress)) -> Result<Imported
     say(of - 2, "building the network");
     let (basis_issues, import) = (issues_of(&settings, &ingested), next_import(folder)?);
     say(of - 1, "writing");
-    let file = write_version(folder, import, &ingested, &text)?;
+    let about = [
+        ("town", settings.name.clone()),
+        ("synthetic", settings.synthetic.to_string()),
+        ("import", import.to_string()),
+        ("working_crs", ingested.working.crs().label().to_owned()),
+        ("written_by", format!("headwall {}", env!("CARGO_PKG_VERSION"))),
+    ];
+    let file = write_version(folder, import, &ingested, &text, &about)?;
     say(of, "done");
     let version = Version { import, correction: 0, digest: digest(&text, &rules) };
     let count = |layer: &ingest::OriginalLayer| {
@@ -260,7 +267,7 @@ fn next_import(folder: &Path) -> Result<u32> {
 }
 
 /// Writes aside, syncs, makes read-only, renames: a version is whole or not there.
-fn write_version(folder: &Path, import: u32, ingested: &Ingested, text: &str) -> Result<PathBuf> {
+fn write_version(folder: &Path, import: u32, ingested: &Ingested, text: &str, about: &[(&str, String)]) -> Result<PathBuf> {
     let networks = folder.join("networks");
     let refused = |path: &Path| {
         let path = path.to_owned();
@@ -278,7 +285,7 @@ fn write_version(folder: &Path, import: u32, ingested: &Ingested, text: &str) ->
         ("working_crs", ingested.working.crs().wkt().as_bytes().to_vec()),
         ("settings", text.as_bytes().to_vec()),
     ];
-    let written = geopackage::write(&aside, ingested.working.crs(), &tables::of(ingested), &parts).and_then(|()| {
+    let written = geopackage::write(&aside, ingested.working.crs(), &tables::of(ingested), about, &parts).and_then(|()| {
         let mut permissions = fs::metadata(&aside).map_err(refused(&aside))?.permissions();
         permissions.set_readonly(true);
         fs::set_permissions(&aside, permissions).map_err(refused(&aside))?;
