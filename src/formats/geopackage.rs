@@ -122,6 +122,7 @@ pub fn write(path: &Path, crs: &Crs, tables: &[Table], about: &[(&str, String)],
         for table in tables {
             write_table(db, table, srs_id)?;
         }
+        write_about(db, about)?;
         db.batch_execute(
             "CREATE TABLE headwall_parts (name TEXT NOT NULL, seq INTEGER NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (name, seq));",
         )?;
