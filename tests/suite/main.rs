@@ -3,4 +3,6 @@
 #[cfg(test)]
 mod documents;
 #[cfg(test)]
+mod reference;
+#[cfg(test)]
 mod sample_village;
