@@ -3,4 +3,8 @@
 #[cfg(test)]
 mod documents;
 #[cfg(test)]
+mod layout;
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod sample_village;
