@@ -209,7 +209,7 @@ pub fn build(inventory: &Inventory, options: &BuildOptions) -> Graph {
     }
     let mut merged: Vec<usize> = (0..structures + ends.len()).collect();
     let mut cuts: Vec<(usize, usize, f64, usize)> = Vec::new();
-    let mut first_of = |c: usize, part: usize, last: bool| {
+    let first_of = |c: usize, part: usize, last: bool| {
         let at = ends.iter().position(|e| (e.conduit, e.part, e.last) == (c, part, last));
         node_of[at.expect("every part has two ends")]
     };
@@ -267,6 +267,7 @@ enum Says {
 }
 
 fn directions(inventory: &Inventory, options: &BuildOptions) -> Vec<Flow> {
+    use DirectionSource::{Digitised, FlowField, Inverts, NodeIds};
     let level = |field: &LevelField| field.given().map(|l| l.value_m);
     // The levels of the conduits' own layer; its middle one is the upper of the two middle ones.
     let mut all: Vec<f64> = inventory.conduits.iter().flat_map(|c| [level(&c.invert_from), level(&c.invert_to)]).flatten().collect();
@@ -280,10 +281,10 @@ fn directions(inventory: &Inventory, options: &BuildOptions) -> Vec<Flow> {
             let sound = |field| level(field).filter(|v| middle.is_none_or(|m| (v - m).abs() <= layer.plausible_invert_within_m));
             let (reversed, tells) = ids_say(inventory, conduit);
             let says = |source: DirectionSource| match source {
-                DirectionSource::NodeIds if [&conduit.node_from, &conduit.node_to].iter().all(|n| **n == NodeId::NotMapped) => Says::Absent,
-                DirectionSource::NodeIds if tells => Says::With(!reversed),
-                DirectionSource::NodeIds => Says::Nothing,
-                DirectionSource::Inverts => {
+                NodeIds if [&conduit.node_from, &conduit.node_to].iter().all(|n| **n == NodeId::NotMapped) => Says::Absent,
+                NodeIds if tells => Says::With(!reversed),
+                NodeIds => Says::Nothing,
+                Inverts => {
                     let mapped = |f: &LevelField| *f != LevelField::NotMapped;
                     if conduit.pressurised || !(mapped(&conduit.invert_from) || mapped(&conduit.invert_to)) {
                         return Says::Absent;
@@ -298,14 +299,14 @@ fn directions(inventory: &Inventory, options: &BuildOptions) -> Vec<Flow> {
                         _ => Says::Nothing,
                     }
                 }
-                DirectionSource::FlowField => match conduit.flow {
+                FlowField => match conduit.flow {
                     FlowCode::NotMapped => Says::Absent,
                     FlowCode::SaysNothing => Says::Nothing,
                     FlowCode::WithDrawing => Says::With(true),
                     FlowCode::AgainstDrawing => Says::With(false),
                 },
-                DirectionSource::Digitised if conduit.parts.is_empty() => Says::Absent,
-                DirectionSource::Digitised => Says::With(true),
+                Digitised if conduit.parts.is_empty() => Says::Absent,
+                Digitised => Says::With(true),
             };
             let (mut decided, mut assumed) = (None, false);
             for source in &layer.direction {
@@ -318,7 +319,6 @@ fn directions(inventory: &Inventory, options: &BuildOptions) -> Vec<Flow> {
                     Says::Absent => {}
                 }
             }
-            use DirectionSource::{Digitised, FlowField, Inverts, NodeIds};
             let against = [NodeIds, Inverts, FlowField, Digitised]
                 .into_iter()
                 .any(|s| matches!((says(s), decided), (Says::With(other), Some(with)) if other != with));

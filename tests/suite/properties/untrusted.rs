@@ -19,9 +19,9 @@ const ESRI: &str = r#"{"displayFieldName":"","geometryType":"esriGeometryPolylin
 "features":[{"attributes":{"OBJECTID":1,"D":1577836800000,"S":"A"},"geometry":{"paths":[[[1,2],[3,4]],[[5,6],[7,8]]]}},
 {"attributes":{"OBJECTID":2,"D":null,"S":""},"geometry":{"curvePaths":[[[0,0],{"c":[[3,3],[1,4]]},{"b":[[1,2],[3,4],[5,6]]},{"a":[[9,9],[8,8],1,0,0]}]]}}],"exceededTransferLimit":true}"#;
 const CSV: &str = "ID;Y;X;NAME\r\n0012;43,5;-75,25;\"a; \"\"b\"\"\"\r\n;;;\r\n7;1;2;\u{e9}\r\n";
-const KML: &str = r#"<?xml version="1.0"?><kml xmlns="http://www.opengis.net/kml/2.2"><Document><Folder><name>Pipes</name><Placemark id="a"><name>P1</name>
+const KML: &str = r##"<?xml version="1.0"?><kml xmlns="http://www.opengis.net/kml/2.2"><Document><Folder><name>Pipes</name><Placemark id="a"><name>P1</name>
 <ExtendedData><Data name="d"><value>12</value></Data><SchemaData schemaUrl="#s"><SimpleData name="k">v</SimpleData></SchemaData></ExtendedData>
-<LineString><coordinates>-75.1,43.1,0 -75.2,43.2</coordinates></LineString></Placemark></Folder></Document></kml>"#;
+<LineString><coordinates>-75.1,43.1,0 -75.2,43.2</coordinates></LineString></Placemark></Folder></Document></kml>"##;
 const INP: &str = "[TITLE]\nx\n[OPTIONS]\nFLOW_UNITS CFS\n[JUNCTIONS]\n;;a\nJ1 100 5 0 0 0\nJ2 99.5\n[OUTFALLS]\nO1 90 FREE NO\n[CONDUITS]\nC1 J1 J2 100 0.01 0 0\nC2 J2 O1 400 0.01 0 * 0\n[XSECTIONS]\nC1 CIRCULAR 1.5 0 0 0 1\n[COORDINATES]\nJ1 0 0\nJ2 10 0\nO1 20 1e3\n[VERTICES]\nC1 5 1\n[POLYGONS]\nS1 0 0\nS1 1 1\n[SUBCATCHMENTS]\nS1 * J1 5 10 10 1 0\n";
 const TOWN: &str = "name = \"T\"\nsnap_tolerance = \"1 ft\"\ndirection = [\"node_ids\", \"digitised\"]\n[[layer]]\nname = \"pipes\"\nrole = \"conduits\"\npath = \"p.geojson\"\nonly = { A = [1, \"b*\"] }\n[layer.fields]\nid = \"ID\"\nstatus = { field = \"S\", codes = { live = [\"A\"] }, when_missing = \"live\" }\n[[layer.rule]]\nwhen = { X = \"*\" }\nset = { kind = \"pipe\" }\n";
 
