@@ -1,0 +1,1 @@
+//! Through files and back.
