@@ -303,6 +303,9 @@ impl View<'_> {
                     if away_m > reach_m || node == piece.start || node == piece.end || self.are_neighbours(node, piece.conduit) {
                         return;
                     }
+                    if self.is_near_by_its_other_end(node, piece) {
+                        return;
+                    }
                     let along_m = walked_m + along_m;
                     let at_end = along_m.min(length_m - along_m) <= self.options.snap_tolerance_m;
                     let to = if along_m <= length_m / 2.0 { piece.start } else { piece.end };
@@ -329,6 +332,15 @@ impl View<'_> {
     fn are_neighbours(&self, node: NodeIndex, conduit: ConduitIndex) -> bool {
         let around = self.network.arriving(node).iter().chain(self.network.leaving(node));
         around.into_iter().any(|p| self.network.piece(*p).conduit == conduit)
+    }
+
+    /// True where a conduit shorter than the reach ends at the node and its other end is joined to the piece: that is no gap.
+    fn is_near_by_its_other_end(&self, node: NodeIndex, other: &super::Piece) -> bool {
+        let around = self.network.arriving(node).iter().chain(self.network.leaving(node));
+        around.map(|p| self.network.piece(*p)).any(|own| {
+            let far = if own.start == node { own.end } else { own.start };
+            own.length_m() <= self.options.near_miss_m && (far == other.start || far == other.end)
+        })
     }
 
     /// An end where one expects something to follow, or a structure of the main line that nothing reaches.
@@ -503,5 +515,28 @@ mod tests {
         // The nearest end is the storm one, not the sanitary one on which the outfall stands.
         assert_eq!(lonely[0].distance_m, Some(50.0));
         assert!(lonely[0].message.contains("SAN"), "{}", lonely[0].message);
+    }
+
+    #[test]
+    fn the_two_ends_of_a_short_conduit_are_no_gap() {
+        let settings = Settings::parse("name = \"Elm\"").unwrap();
+        let layer = LayerInfo { name: "all".into(), file: "all.gpkg".into(), role: "conduits".into(), read: 0, usable: 0 };
+        let gaps = |lead: [f64; 2]| {
+            let mut inventory = Inventory {
+                layers: vec![layer.clone()],
+                conduits: vec![
+                    conduit("LEAD", lead, [0.0, 0.0], System::Storm),
+                    conduit("MAIN", [0.0, 0.0], [0.0, -50.0], System::Storm),
+                    conduit("STRAY", [1.0, -20.0], [30.0, -20.0], System::Storm),
+                ],
+                ..Inventory::default()
+            };
+            inventory.sort();
+            let (network, _) = build(&inventory, &BuildOptions::new(&settings, &inventory));
+            network.gaps.iter().map(|g| g.distance_m).collect::<Vec<_>>()
+        };
+        // The lead's own upper end lies 2 m from the main that its lower end joins; the stray end is a gap.
+        assert_eq!(gaps([2.0, 0.0]), [1.0]);
+        assert_eq!(gaps([20.0, 0.0]), [1.0]);
     }
 }
