@@ -81,7 +81,8 @@ fn conduit_plan() -> impl Strategy<Value = ConduitPlan> {
         prop_oneof![3 => Just(0u8), 1 => 0..4u8],
         prop_oneof![2 => Just(None), 1 => (0..40i32, 0..40i32).prop_map(Some)],
     );
-    let state = (prop_oneof![5 => Just(0u8), 1 => 0..5u8], prop_oneof![6 => Just(0u8), 1 => 0..4u8], prop_oneof![8 => Just(0u8), 1 => 0..3u8]);
+    let state =
+        (prop_oneof![5 => Just(0u8), 1 => 0..5u8], prop_oneof![6 => Just(0u8), 1 => 0..4u8], prop_oneof![8 => Just(0u8), 1 => 0..3u8]);
     (shape, drawing, says, state).prop_map(
         |((from, step, first_off, last_off), (bulge, tee, parts, never_drawn), (ids, flow, inverts), (status, system, kind))| ConduitPlan {
             from,
@@ -180,10 +181,7 @@ impl Plan {
             usable: read,
         };
         let mut inventory = Inventory {
-            layers: vec![
-                layer("pipes", "conduits", self.conduits.len()),
-                layer("structures", "structures", self.structures.len()),
-            ],
+            layers: vec![layer("pipes", "conduits", self.conduits.len()), layer("structures", "structures", self.structures.len())],
             ..Inventory::default()
         };
         for (at, plan) in self.conduits.iter().enumerate() {
@@ -215,8 +213,7 @@ impl Plan {
                 material: Material::Unknown,
                 barrels: None,
                 year_installed: None,
-                status: [Status::Live, Status::Abandoned, Status::Proposed, Status::Removed, Status::Unknown]
-                    [usize::from(plan.status % 5)],
+                status: [Status::Live, Status::Abandoned, Status::Proposed, Status::Removed, Status::Unknown][usize::from(plan.status % 5)],
                 system: [System::Storm, System::Combined, System::Sanitary, System::Unknown][usize::from(plan.system % 4)],
                 owner: None,
                 operator: None,
