@@ -399,7 +399,12 @@ impl Finder<'_> {
             return Effect::default();
         }
         let (starts, stops) = far_ends(self.ground, self.trace.way, piece);
-        let parts = [(starts, ends.start, along_m - ends.from_m), (stops, ends.end, ends.to_m - along_m)];
+        // What of the piece is in the trace already, as where the place itself lies on it, is not gained.
+        let fresh_m = |from_m: f64, to_m: f64| {
+            let known = self.trace.piece(piece).map_or(0.0, |t| (to_m.min(t.to_m) - from_m.max(t.from_m)).max(0.0));
+            (to_m - from_m - known).max(0.0)
+        };
+        let parts = [(starts, ends.start, fresh_m(ends.from_m, along_m)), (stops, ends.end, fresh_m(along_m, ends.to_m))];
         let parts = || parts.iter().filter(|p| p.0);
         // A node that is in the trace has nothing beyond it that is not.
         let nodes: Vec<NodeIndex> = parts().map(|p| p.1).filter(|n| self.trace.node(*n).is_none()).collect();
@@ -433,7 +438,7 @@ impl Finder<'_> {
                 }
             }
         }
-        if let Some((piece, length_m)) = part.filter(|(piece, _)| self.trace.piece(*piece).is_none() && !pieces.contains(piece)) {
+        if let Some((piece, length_m)) = part.filter(|(piece, _)| !pieces.contains(piece)) {
             conduits.insert(self.ground.network.piece(piece).conduit);
             length_um += micrometres(length_m);
             parcels.extend(self.ground.links.frontage(piece).iter().map(|f| f.parcel).filter(|p| !self.traced.contains_key(p)));

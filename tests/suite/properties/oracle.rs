@@ -396,7 +396,9 @@ pub fn trace(
             Start::Node(node) => far[node] = 0.0,
             Start::On(p, along) => {
                 let piece = &graph.pieces[p];
-                let own = step(inventory, graph, options, piece.conduit).unwrap_or(2);
+                // Whoever names a place on a conduit means it, even one that is not to be entered.
+                let free = TraceOptions { stop_conduits: Default::default(), ..options.clone() };
+                let own = step(inventory, graph, &free, piece.conduit).unwrap_or(2);
                 let with = graph.flows[piece.conduit].with;
                 let mut leave = |node: usize, long: f64, from: f64, to: f64| {
                     stretches[p].push((from, to));
