@@ -425,12 +425,15 @@ impl Finder<'_> {
             };
             for &piece in around {
                 let ends = self.ground.network.piece(piece);
-                let is_new = self.trace.piece(piece).is_none() && step(self.ground, options, ends.conduit).is_some();
+                // Of the piece on which the place lies the other stretch may be new.
+                let whole_um = micrometres(ends.length_m());
+                let fresh_um = self.trace.piece(piece).map_or(whole_um, |t| whole_um.saturating_sub(t.length_um));
+                let is_new = (fresh_um > 0 || self.trace.piece(piece).is_none()) && step(self.ground, options, ends.conduit).is_some();
                 if !is_new || !pieces.insert(piece) {
                     continue;
                 }
                 conduits.insert(ends.conduit);
-                length_um += micrometres(ends.length_m());
+                length_um += fresh_um;
                 parcels.extend(self.ground.links.frontage(piece).iter().map(|f| f.parcel).filter(|p| !self.traced.contains_key(p)));
                 let far = self.ground.network.inlet_of(piece, node);
                 if seen.insert(far) && self.trace.node(far).is_none() {

@@ -157,6 +157,10 @@ impl Plan {
         if plan.bulge != 0 {
             let off = f64::from(plan.bulge);
             points.insert(1, [(first[0] + last[0]) / 2.0 + off, (first[1] + last[1]) / 2.0 - off]);
+            if plan.from == plan.to {
+                // A ring, not a line that runs back over itself.
+                points.insert(2, [first[0] + 2.0 * off, first[1] + off]);
+            }
         }
         if plan.parts == 1 || points.len() > 2 {
             return vec![points.iter().map(|p| (p[0], p[1])).collect()];
