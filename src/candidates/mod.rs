@@ -8,7 +8,7 @@ use crate::inventory::{Inventory, LandLayerKind, StructureKind};
 use crate::links::{LateralIndex, ParcelIndex, stacks};
 use crate::network::{ConduitIndex, PieceIndex, StructureIndex};
 use crate::rules::{DecayKind, Hypothesis, Pathway, Reason, Rules, Signature, Tier, times_milli};
-use crate::trace::{Certainty, Ground, Trace, TracedPiece};
+use crate::trace::{Certainty, Ground, Trace};
 
 mod premises;
 
@@ -234,7 +234,7 @@ fn gather_ties(ground: Ground, trace: &Trace) -> BTreeMap<ParcelIndex, Vec<Tie>>
                 inlet: None,
                 lateral: Some(link.lateral),
                 away_m: 0.0,
-                distance_m: traced.distance_m + along_from_near_end(ground, traced, link.along_m),
+                distance_m: traced.distance_m + traced.from_near_end_m(ground.network, trace.place, link.along_m),
                 certainty: traced.certainty,
             });
         }
@@ -259,14 +259,6 @@ fn gather_ties(ground: Ground, trace: &Trace) -> BTreeMap<ParcelIndex, Vec<Tie>>
 
 fn is_open_to_ground(inventory: &Inventory, structure: StructureIndex) -> bool {
     matches!(inventory.structures[structure.at()].kind, StructureKind::CatchBasin | StructureKind::Inlet)
-}
-
-fn along_from_near_end(ground: Ground, traced: &TracedPiece, along_m: f64) -> f64 {
-    let piece = ground.network.piece(traced.piece);
-    match traced.near {
-        Some(near) if near == piece.end && near != piece.start => (piece.to_m - along_m).max(0.0),
-        _ => (along_m - piece.from_m).max(0.0),
-    }
 }
 
 fn absent_factors(inventory: &Inventory, sighting: Sighting) -> Vec<String> {

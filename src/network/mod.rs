@@ -219,6 +219,22 @@ impl Network {
         Some(cut::stretch(part, from_m, to_m))
     }
 
+    /// How far along its part the place of a piece nearest to a point lies, metres; `None` where it was never drawn.
+    pub fn nearest_along_m(&self, inventory: &Inventory, piece: PieceIndex, at: Point) -> Option<f64> {
+        let ends = self.piece(piece);
+        let line = self.line(inventory, piece, ends.from_m, ends.to_m)?;
+        let (mut best, mut walked_m) = ((f64::INFINITY, 0.0), ends.from_m);
+        for pair in line.0.windows(2) {
+            let (a, b) = ([pair[0].x, pair[0].y], [pair[1].x, pair[1].y]);
+            let (along_m, away_m) = cut::foot_on(a, b, [at.x(), at.y()]);
+            if away_m < best.0 {
+                best = (away_m, walked_m + along_m);
+            }
+            walked_m += grid::distance(a, b);
+        }
+        Some(best.1)
+    }
+
     /// What a node is called: its first structure's id, or the conduits that meet there.
     pub fn node_name(&self, inventory: &Inventory, node: NodeIndex) -> String {
         if let Some((_, structure)) = self.structures_at(inventory, node).next() {

@@ -8,7 +8,7 @@ use crate::network::locate::Place;
 use crate::network::{ConduitIndex, Flow, NodeIndex, PieceIndex};
 
 use super::cut_off::CutOff;
-use super::{Ground, Trace, TraceOptions, Way, is_inflow, micrometres, step};
+use super::{Ground, Trace, TraceOptions, Way, far_ends, is_inflow, micrometres, side_of, step, stops_at};
 
 macro_rules! kinds {
     ($($variant:ident $word:literal $meaning:literal,)*) => {
@@ -79,7 +79,7 @@ const MOST_DETAILED: usize = 40;
 
 /// Finds every doubt about a trace, by kind, the weightiest first.
 pub(super) fn find(ground: Ground, options: &TraceOptions, trace: &Trace) -> Vec<Caution> {
-    let finder = Finder { ground, options, trace, cut_off: CutOff::new(ground, trace), traced: traced_parcels(ground, trace) };
+    let finder = Finder { ground, options, trace, cut_off: CutOff::new(ground, options, trace), traced: traced_parcels(ground, trace) };
     let mut cautions = Vec::new();
     finder.place(&mut cautions);
     finder.conduits(&mut cautions);
@@ -177,7 +177,7 @@ impl Finder<'_> {
             let mut weighty: Vec<(ConduitIndex, PieceIndex)> = std::mem::take(&mut places).into_iter().collect();
             weighty.sort_by_key(|(index, piece)| (std::cmp::Reverse(self.cut_off.weight_of_piece(*piece)), *index));
             for (index, piece) in weighty.iter().take(MOST_DETAILED) {
-                let effect = self.effect(&self.cut_off.by_piece(*piece));
+                let effect = self.effect(&self.cut_off.by_conduit(self.ground, *index));
                 let id = self.id(*index);
                 let mut caution = self.caution(kind, vec![id.clone()], self.sentence(kind, *index, &id), None);
                 caution.cuts_off = Some(effect);
@@ -254,7 +254,9 @@ impl Finder<'_> {
                 let name = self.node_id(node);
                 let message = format!("the trace was told to stop at {name}");
                 let mut caution = self.caution(CautionKind::Stopped, vec![name], message, Some(node));
-                caution.adds = Some(self.beyond(&[node], self.options));
+                let mut freed = self.options.clone();
+                freed.stop_structures.retain(|s| self.ground.network.node_of(*s) != node);
+                caution.adds = Some(self.beyond(&[node], &freed));
                 cautions.push(caution);
             }
         }
@@ -330,18 +332,24 @@ impl Finder<'_> {
             return;
         }
         for gap in &self.ground.network.gaps {
-            let (from, to) = (self.trace.node(gap.from).is_some(), self.trace.node(gap.to).is_some());
-            let onto = gap.onto.is_some_and(|p| self.trace.piece(p).is_some());
-            let beyond = match (from, to || onto) {
-                (true, false) => gap.to,
-                (false, true) => gap.from,
+            let reached = |node| self.trace.node(node).is_some();
+            let goes_on = |node| reached(node) && !stops_at(self.ground, self.options, self.trace.way, node);
+            let side = side_of(self.ground, gap);
+            let side_traced =
+                side.map(|(piece, along_m)| self.trace.piece(piece).is_some_and(|t| along_m >= t.from_m && along_m <= t.to_m));
+            let (from, to) = (reached(gap.from), side_traced.unwrap_or_else(|| reached(gap.to)));
+            let adds = match (from, to, side) {
+                (true, false, Some((piece, along_m))) if goes_on(gap.from) => self.beyond_side(piece, along_m),
+                (true, false, None) if goes_on(gap.from) => self.beyond(&[gap.to], self.options),
+                (false, true, Some(_)) => self.beyond(&[gap.from], self.options),
+                (false, true, None) if goes_on(gap.to) => self.beyond(&[gap.from], self.options),
                 _ => continue,
             };
             let (a, b) = (self.node_id(gap.from), self.node_id(gap.to));
             let message =
                 format!("{a} and {b} are {:.2} m apart and not joined; if they are one place, more belongs to the answer", gap.distance_m);
             let mut caution = self.caution(CautionKind::Gap, vec![a, b], message, Some(gap.from));
-            caution.adds = Some(self.beyond(&[beyond], self.options));
+            caution.adds = Some(adds);
             cautions.push(caution);
         }
     }
@@ -372,7 +380,7 @@ impl Finder<'_> {
         let mut length_um = 0;
         for &piece in pieces {
             let traced = self.trace.piece(piece);
-            length_um += traced.map_or(0, |t| micrometres(t.to_m - t.from_m));
+            length_um += traced.map_or(0, |t| t.length_um);
             conduits.insert(self.ground.network.piece(piece).conduit);
             for front in self.ground.links.frontage(piece) {
                 *here.entry(front.parcel).or_insert(0) += 1;
@@ -384,28 +392,62 @@ impl Finder<'_> {
 
     /// What lies beyond these nodes and is not in the trace.
     fn beyond(&self, nodes: &[NodeIndex], options: &TraceOptions) -> Effect {
+        self.beyond_with(nodes, options, None)
+    }
+
+    /// What lies beyond the side of a piece, with the part of the piece itself.
+    fn beyond_side(&self, piece: PieceIndex, along_m: f64) -> Effect {
+        let ends = self.ground.network.piece(piece);
+        if step(self.ground, self.options, ends.conduit).is_none() {
+            return Effect::default();
+        }
+        let (starts, stops) = far_ends(self.ground, self.trace.way, piece);
+        // What of the piece is in the trace already, as where the place itself lies on it, is not gained.
+        let fresh_m = |from_m: f64, to_m: f64| {
+            let known = self.trace.piece(piece).map_or(0.0, |t| (to_m.min(t.to_m) - from_m.max(t.from_m)).max(0.0));
+            (to_m - from_m - known).max(0.0)
+        };
+        let parts = [(starts, ends.start, fresh_m(ends.from_m, along_m)), (stops, ends.end, fresh_m(along_m, ends.to_m))];
+        let parts = || parts.iter().filter(|p| p.0);
+        // A node that is in the trace has nothing beyond it that is not.
+        let nodes: Vec<NodeIndex> = parts().map(|p| p.1).filter(|n| self.trace.node(*n).is_none()).collect();
+        self.beyond_with(&nodes, self.options, Some((piece, parts().map(|p| p.2).sum())))
+    }
+
+    fn beyond_with(&self, nodes: &[NodeIndex], options: &TraceOptions, part: Option<(PieceIndex, f64)>) -> Effect {
         let mut seen: BTreeSet<NodeIndex> = nodes.iter().copied().collect();
         let mut to_do: Vec<NodeIndex> = nodes.to_vec();
         let (mut pieces, mut conduits, mut parcels, mut length_um) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new(), 0);
         while let Some(node) = to_do.pop() {
+            if stops_at(self.ground, options, self.trace.way, node) {
+                continue;
+            }
             let around = match self.trace.way {
                 Way::Up => self.ground.network.arriving(node),
                 Way::Down => self.ground.network.leaving(node),
             };
             for &piece in around {
                 let ends = self.ground.network.piece(piece);
-                let is_new = self.trace.piece(piece).is_none() && step(self.ground, options, ends.conduit).is_some();
+                // Of the piece on which the place lies the other stretch may be new.
+                let whole_um = micrometres(ends.length_m());
+                let fresh_um = self.trace.piece(piece).map_or(whole_um, |t| whole_um.saturating_sub(t.length_um));
+                let is_new = (fresh_um > 0 || self.trace.piece(piece).is_none()) && step(self.ground, options, ends.conduit).is_some();
                 if !is_new || !pieces.insert(piece) {
                     continue;
                 }
                 conduits.insert(ends.conduit);
-                length_um += micrometres(ends.length_m());
+                length_um += fresh_um;
                 parcels.extend(self.ground.links.frontage(piece).iter().map(|f| f.parcel).filter(|p| !self.traced.contains_key(p)));
                 let far = self.ground.network.inlet_of(piece, node);
                 if seen.insert(far) && self.trace.node(far).is_none() {
                     to_do.push(far);
                 }
             }
+        }
+        if let Some((piece, length_m)) = part.filter(|(piece, _)| !pieces.contains(piece)) {
+            conduits.insert(self.ground.network.piece(piece).conduit);
+            length_um += micrometres(length_m);
+            parcels.extend(self.ground.links.frontage(piece).iter().map(|f| f.parcel).filter(|p| !self.traced.contains_key(p)));
         }
         conduits.retain(|c| self.trace.conduit(*c).is_none());
         Effect { conduits: conduits.len(), length_um, parcels: parcels.len() }

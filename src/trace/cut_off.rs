@@ -3,16 +3,19 @@
 //! The dominator tree of the traced part, from the place: what a piece dominates reaches the place through it only
 //! (Cooper, Harvey and Kennedy's iteration, which is quick on what is nearly a forest).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::network::{NodeIndex, PieceIndex};
+use crate::network::locate::Place;
+use crate::network::{ConduitIndex, NodeIndex, PieceIndex};
 
-use super::{Ground, Trace, Way};
+use super::{Ground, Trace, TraceOptions, Way, far_ends, side_of, stops_at};
 
 /// The traced part as a graph of nodes and pieces, with its dominator tree.
 pub(super) struct CutOff<'a> {
     trace: &'a Trace,
     node_vertex: BTreeMap<NodeIndex, u32>,
+    edges: Vec<Vec<u32>>,
+    dominator: Vec<u32>,
     /// Where each vertex stands in a walk over the dominator tree, and one past its last descendant.
     span: Vec<(u32, u32)>,
     /// The vertices in that walk.
@@ -22,8 +25,11 @@ pub(super) struct CutOff<'a> {
 /// The vertex of the place itself.
 const ROOT: u32 = 0;
 
+/// No vertex: what the place does not reach has no dominator.
+const NONE: u32 = u32::MAX;
+
 impl<'a> CutOff<'a> {
-    pub fn new(ground: Ground, trace: &'a Trace) -> Self {
+    pub fn new(ground: Ground, options: &TraceOptions, trace: &'a Trace) -> Self {
         // Vertex 0 is the place, then the pieces, then the nodes.
         let pieces = trace.pieces.len() as u32;
         let node_vertex: BTreeMap<NodeIndex, u32> =
@@ -44,30 +50,89 @@ impl<'a> CutOff<'a> {
                     Way::Up => ground.network.arriving(near),
                     Way::Down => ground.network.leaving(near),
                 };
-                if let Some(near_vertex) = node_vertex.get(&near).filter(|_| passes.contains(&traced.piece)) {
+                let leaves = passes.contains(&traced.piece) && !stops_at(ground, options, trace.way, near);
+                if let Some(near_vertex) = node_vertex.get(&near).filter(|_| leaves) {
                     link(&mut edges, *near_vertex, ground.network.inlet_of(traced.piece, near));
                 }
             }
-            if traced.near.is_none() {
-                link(&mut edges, ROOT, piece.start);
-                link(&mut edges, ROOT, piece.end);
+            if matches!(trace.place, Place::OnPiece { piece, .. } if piece == traced.piece) {
+                let (starts, stops) = far_ends(ground, trace.way, traced.piece);
+                for far in [(starts, piece.start), (stops, piece.end)].into_iter().filter(|f| f.0) {
+                    link(&mut edges, ROOT, far.1);
+                }
             }
         }
-        if let crate::network::locate::Place::Node(node) = trace.place
+        if options.bridge_gaps {
+            for gap in &ground.network.gaps {
+                if let Some((piece, _)) = side_of(ground, gap) {
+                    let vertex = trace.pieces.binary_search_by_key(&piece, |p| p.piece).ok().map(|at| 1 + at as u32);
+                    let (Some(side), Some(node)) = (vertex, node_vertex.get(&gap.from)) else { continue };
+                    edges[side as usize].push(*node);
+                    if !stops_at(ground, options, trace.way, gap.from) {
+                        edges[*node as usize].push(side);
+                        let (ends, (starts, stops)) = (ground.network.piece(piece), far_ends(ground, trace.way, piece));
+                        let far = [(starts, ends.start), (stops, ends.end)].into_iter().filter(|f| f.0);
+                        let far: Vec<u32> = far.filter_map(|f| node_vertex.get(&f.1).copied()).collect();
+                        edges[side as usize].extend(far);
+                    }
+                    continue;
+                }
+                for (near, far) in [(gap.from, gap.to), (gap.to, gap.from)] {
+                    if let (Some(a), Some(b), false) =
+                        (node_vertex.get(&near), node_vertex.get(&far), stops_at(ground, options, trace.way, near))
+                    {
+                        edges[*a as usize].push(*b);
+                    }
+                }
+            }
+        }
+        if let Place::Node(node) = trace.place
             && let Some(vertex) = node_vertex.get(&node)
         {
             edges[ROOT as usize].push(*vertex);
         }
-        let (span, walk) = dominated_spans(&edges);
-        CutOff { trace, node_vertex, span, walk }
+        let (span, walk, dominator) = dominated_spans(&edges);
+        CutOff { trace, node_vertex, edges, dominator, span, walk }
     }
 
-    /// The traced pieces that reach the place through this piece only, without itself.
-    pub fn by_piece(&self, piece: PieceIndex) -> Vec<PieceIndex> {
-        match self.trace.pieces.binary_search_by_key(&piece, |p| p.piece) {
-            Ok(at) => self.below(1 + at as u32),
-            Err(_) => Vec::new(),
+    /// The traced pieces that reach the place through this conduit only, without its own.
+    pub fn by_conduit(&self, ground: Ground, conduit: ConduitIndex) -> Vec<PieceIndex> {
+        let own: BTreeSet<u32> = ground.network.pieces_of(conduit).filter_map(|at| self.vertex(PieceIndex::from_at(at))).collect();
+        let mut common: Option<u32> = None;
+        for vertex in own.iter().filter(|v| self.dominator[**v as usize] != NONE) {
+            common = Some(common.map_or(*vertex, |known| self.common(known, *vertex)));
         }
+        let Some(top) = common else { return Vec::new() };
+        if own.len() == 1 {
+            return self.below(top);
+        }
+        // All that hangs on several pieces together hangs on their common dominator: what it still reaches without them stays.
+        let (from, to) = self.span[top as usize];
+        let inside = |v: u32| (from..to).contains(&self.span[v as usize].0);
+        let mut stays = BTreeSet::new();
+        let mut to_do = if own.contains(&top) { Vec::new() } else { vec![top] };
+        while let Some(vertex) = to_do.pop() {
+            if stays.insert(vertex) {
+                to_do.extend(self.edges[vertex as usize].iter().copied().filter(|v| inside(*v) && !own.contains(v)));
+            }
+        }
+        let mut lost = self.below(top);
+        lost.retain(|piece| self.vertex(*piece).is_some_and(|v| !stays.contains(&v) && !own.contains(&v)));
+        lost
+    }
+
+    fn vertex(&self, piece: PieceIndex) -> Option<u32> {
+        let at = self.trace.pieces.binary_search_by_key(&piece, |p| p.piece).ok()?;
+        Some(1 + at as u32)
+    }
+
+    /// The nearest vertex whose span holds both.
+    fn common(&self, mut a: u32, b: u32) -> u32 {
+        let place = self.span[b as usize].0;
+        while !(self.span[a as usize].0..self.span[a as usize].1).contains(&place) {
+            a = self.dominator[a as usize];
+        }
+        a
     }
 
     /// The traced pieces that reach the place through this node only.
@@ -96,8 +161,7 @@ impl<'a> CutOff<'a> {
 }
 
 /// For each vertex its span in a walk over the dominator tree of what the root reaches.
-fn dominated_spans(edges: &[Vec<u32>]) -> (Vec<(u32, u32)>, Vec<u32>) {
-    const NONE: u32 = u32::MAX;
+fn dominated_spans(edges: &[Vec<u32>]) -> (Vec<(u32, u32)>, Vec<u32>, Vec<u32>) {
     let count = edges.len();
     let mut rank = vec![NONE; count];
     let mut finished: Vec<u32> = Vec::with_capacity(count);
@@ -170,7 +234,7 @@ fn dominated_spans(edges: &[Vec<u32>]) -> (Vec<(u32, u32)>, Vec<u32>) {
             }
         }
     }
-    (span, walk)
+    (span, walk, dominator)
 }
 
 /// The nearest vertex that dominates both.

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::inventory::{Conduit, ConduitKind, Inventory, OutfallKind, Status, System};
 use crate::links::{Links, ParcelIndex, outline_to_segment_m};
 use crate::network::locate::Place;
-use crate::network::{ConduitIndex, Flow, Network, NodeIndex, PieceIndex, StructureIndex};
+use crate::network::{ConduitIndex, Flow, Gap, Network, NodeIndex, PieceIndex, StructureIndex};
 
 mod cautions;
 mod cut_off;
@@ -85,12 +85,26 @@ pub struct TracedPiece {
     pub from_m: f64,
     /// Where it ends, metres.
     pub to_m: f64,
+    /// How much of it was traced, micrometres: less than all where a greatest distance was met from both ends.
+    pub length_um: u64,
     /// How sure it is.
     pub certainty: Certainty,
     /// How far its near end is from the place along the pipe, by the surest way, metres.
     pub distance_m: f64,
     /// The node at its near end; `None` for the stretch on which the place itself lies.
     pub near: Option<NodeIndex>,
+}
+
+impl TracedPiece {
+    /// How far along the pipe a place on the piece is from its near end, or from the place of the trace where that lies on it, metres.
+    pub fn from_near_end_m(&self, network: &Network, place: Place, along_m: f64) -> f64 {
+        let piece = network.piece(self.piece);
+        match (self.near, place) {
+            (None, Place::OnPiece { along_m: at_m, .. }) => (along_m - at_m).abs(),
+            (Some(near), _) if near == piece.end && near != piece.start => (piece.to_m - along_m).max(0.0),
+            _ => (along_m - piece.from_m).max(0.0),
+        }
+    }
 }
 
 /// A conduit that was traced, with all its traced pieces taken together.
@@ -248,6 +262,27 @@ pub(crate) fn is_inflow(ground: Ground, node: NodeIndex) -> bool {
     ground.network.structures_at(ground.inventory, node).any(|(_, s)| s.outfall_kind == Some(OutfallKind::InterconnectionIn))
 }
 
+/// True where a trace goes no farther: it was told to stop, or another system begins.
+pub(crate) fn stops_at(ground: Ground, options: &TraceOptions, way: Way, node: NodeIndex) -> bool {
+    options.stop_structures.iter().any(|s| ground.network.node_of(*s) == node) || (way == Way::Up && is_inflow(ground, node))
+}
+
+/// Whether a trace leaves a piece at its start, and whether at its end, from a place on its side.
+pub(crate) fn far_ends(ground: Ground, way: Way, piece: PieceIndex) -> (bool, bool) {
+    match (ground.network.flow(ground.network.piece(piece).conduit).flow, way) {
+        (Flow::Unknown, _) => (true, true),
+        (Flow::WithDrawing, Way::Up) | (Flow::AgainstDrawing, Way::Down) => (true, false),
+        (Flow::AgainstDrawing, Way::Up) | (Flow::WithDrawing, Way::Down) => (false, true),
+    }
+}
+
+/// The side on which a gap opens, and where along the part of the piece; `None` where it lies between two nodes.
+pub(crate) fn side_of(ground: Ground, gap: &Gap) -> Option<(PieceIndex, f64)> {
+    let piece = gap.onto?;
+    let along_m = ground.network.nodes[gap.from.at()].place.and_then(|at| ground.network.nearest_along_m(ground.inventory, piece, at))?;
+    Some((piece, along_m))
+}
+
 /// A distance that sorts, metres.
 #[derive(Clone, Copy, PartialEq)]
 struct Metres(f64);
@@ -264,25 +299,58 @@ impl Ord for Metres {
     }
 }
 
+/// A piece as the search meets it: the surest way to it, and every stretch that lies within the greatest distance.
+struct Reached {
+    surest: TracedPiece,
+    stretches: Vec<(f64, f64)>,
+}
+
+impl Reached {
+    /// Stretches that overlap become one; the piece reaches from the first to the last.
+    fn settle(&mut self) {
+        self.stretches.sort_by(|a, b| a.0.total_cmp(&b.0));
+        self.stretches.dedup_by(|next, known| {
+            let meets = next.0 <= known.1;
+            if meets {
+                known.1 = known.1.max(next.1);
+            }
+            meets
+        });
+        if let (Some(first), Some(last)) = (self.stretches.first(), self.stretches.last()) {
+            (self.surest.from_m, self.surest.to_m) = (first.0, last.1);
+        }
+        self.surest.length_um = self.stretches.iter().map(|(from_m, to_m)| micrometres(to_m - from_m)).sum();
+    }
+}
+
 /// A search by surest way first, shortest second.
+///
+/// A less sure way to a node is kept beside the surest one where it is shorter: under a greatest distance it goes farther.
 struct Search<'a> {
     ground: Ground<'a>,
     way: Way,
     options: &'a TraceOptions,
-    settled: BTreeMap<NodeIndex, (Certainty, f64)>,
+    settled: BTreeMap<NodeIndex, Vec<(Certainty, f64)>>,
     queue: BinaryHeap<Reverse<(Certainty, Metres, NodeIndex)>>,
-    pieces: BTreeMap<PieceIndex, TracedPiece>,
-    /// The stretches of the piece on which the place itself lies.
-    own: Vec<TracedPiece>,
-    stops: BTreeSet<NodeIndex>,
+    pieces: BTreeMap<PieceIndex, Reached>,
     bridges: BTreeMap<NodeIndex, Vec<(NodeIndex, f64)>>,
+    /// Gaps from a node to the side of a piece: the piece, where along its part, how far away.
+    onto_sides: BTreeMap<NodeIndex, Vec<(PieceIndex, f64, f64)>>,
+    /// The same from the piece.
+    from_sides: BTreeMap<PieceIndex, Vec<(NodeIndex, f64, f64)>>,
 }
 
 impl<'a> Search<'a> {
     fn new(ground: Ground<'a>, way: Way, options: &'a TraceOptions) -> Self {
         let mut bridges: BTreeMap<NodeIndex, Vec<(NodeIndex, f64)>> = BTreeMap::new();
+        let (mut onto_sides, mut from_sides): (BTreeMap<_, Vec<_>>, BTreeMap<_, Vec<_>>) = (BTreeMap::new(), BTreeMap::new());
         if options.bridge_gaps {
             for gap in &ground.network.gaps {
+                if let Some((piece, along_m)) = side_of(ground, gap) {
+                    onto_sides.entry(gap.from).or_default().push((piece, along_m, gap.distance_m));
+                    from_sides.entry(piece).or_default().push((gap.from, along_m, gap.distance_m));
+                    continue;
+                }
                 bridges.entry(gap.from).or_default().push((gap.to, gap.distance_m));
                 bridges.entry(gap.to).or_default().push((gap.from, gap.distance_m));
             }
@@ -294,8 +362,8 @@ impl<'a> Search<'a> {
             settled: BTreeMap::new(),
             queue: BinaryHeap::new(),
             pieces: BTreeMap::new(),
-            own: Vec::new(),
-            stops: options.stop_structures.iter().map(|s| ground.network.node_of(*s)).collect(),
+            onto_sides,
+            from_sides,
             bridges,
         }
     }
@@ -310,14 +378,27 @@ impl<'a> Search<'a> {
             Place::OnPiece { piece, along_m } => self.leave_piece(piece, along_m),
         }
         while let Some(Reverse((certainty, Metres(distance_m), node))) = self.queue.pop() {
-            if self.settled.contains_key(&node) {
+            if !self.gains(node, distance_m) {
                 continue;
             }
-            self.settled.insert(node, (certainty, distance_m));
-            let stops = self.stops.contains(&node) || (self.way == Way::Up && is_inflow(self.ground, node));
-            if !stops {
+            self.settled.entry(node).or_default().push((certainty, distance_m));
+            if !stops_at(self.ground, self.options, self.way, node) {
                 self.leave_node(node, certainty, distance_m);
+                self.leave_to_sides(node, distance_m);
             }
+        }
+    }
+
+    /// False where a way that is no less sure is no longer; surer ways are met first.
+    fn gains(&self, node: NodeIndex, distance_m: f64) -> bool {
+        self.settled.get(&node).is_none_or(|ways| ways.iter().all(|(_, known_m)| distance_m < *known_m))
+    }
+
+    fn note(&mut self, surest: TracedPiece) {
+        let known = self.pieces.entry(surest.piece).or_insert(Reached { surest, stretches: Vec::new() });
+        known.stretches.push((surest.from_m, surest.to_m));
+        if (surest.certainty, surest.distance_m) < (known.surest.certainty, known.surest.distance_m) {
+            known.surest = surest;
         }
     }
 
@@ -329,20 +410,36 @@ impl<'a> Search<'a> {
             // Whoever names a place on it means it.
             None => Certainty::Possible,
         };
-        let flow = self.ground.network.flow(ends.conduit).flow;
-        let back = (ends.from_m, along_m, ends.start);
-        let ahead = (along_m, ends.to_m, ends.end);
-        let stretches = match (flow, self.way) {
-            (Flow::Unknown, _) => vec![back, ahead],
-            (Flow::WithDrawing, Way::Up) | (Flow::AgainstDrawing, Way::Down) => vec![back],
-            (Flow::AgainstDrawing, Way::Up) | (Flow::WithDrawing, Way::Down) => vec![ahead],
-        };
-        for (from_m, to_m, node) in stretches {
-            let (from_m, to_m) = self.shortened(from_m, to_m, 0.0, node == ends.end && to_m == ends.to_m);
-            self.own.push(TracedPiece { piece, from_m, to_m, certainty, distance_m: 0.0, near: None });
-            let length_m = (if node == ends.start { along_m - ends.from_m } else { ends.to_m - along_m }).abs();
-            if self.within(length_m) {
-                self.queue.push(Reverse((certainty, Metres(length_m), node)));
+        self.enter_side(piece, along_m, certainty, 0.0, None);
+    }
+
+    /// From a place on the side of a piece, reached at this distance.
+    fn enter_side(&mut self, piece: PieceIndex, along_m: f64, certainty: Certainty, distance_m: f64, near: Option<NodeIndex>) {
+        let ends = *self.ground.network.piece(piece);
+        for (to_start, to_end) in [(true, false), (false, true)] {
+            let (starts, stops) = far_ends(self.ground, self.way, piece);
+            if !((to_start && starts) || (to_end && stops)) {
+                continue;
+            }
+            let (whole_from_m, whole_to_m, node) =
+                if to_start { (ends.from_m, along_m, ends.start) } else { (along_m, ends.to_m, ends.end) };
+            let (from_m, to_m) = self.shortened(whole_from_m, whole_to_m, distance_m, to_end);
+            self.note(TracedPiece { piece, from_m, to_m, length_um: 0, certainty, distance_m, near });
+            self.leave_sides(piece, (from_m, to_m), if to_end { along_m } else { whole_to_m }, distance_m);
+            let beyond_m = distance_m + (whole_to_m - whole_from_m);
+            if self.within(beyond_m) && self.gains(node, beyond_m) {
+                self.queue.push(Reverse((certainty, Metres(beyond_m), node)));
+            }
+        }
+    }
+
+    /// Over the gaps that open on the side of a traced stretch, which was entered at this place along the part.
+    fn leave_sides(&mut self, piece: PieceIndex, stretch: (f64, f64), entered_m: f64, distance_m: f64) {
+        for &(node, along_m, gap_m) in self.from_sides.get(&piece).map_or(&[][..], Vec::as_slice) {
+            let beyond_m = distance_m + (along_m - entered_m).abs() + gap_m;
+            let inside = along_m >= stretch.0 && along_m <= stretch.1;
+            if inside && self.within(beyond_m) && self.gains(node, beyond_m) {
+                self.queue.push(Reverse((Certainty::Possible, Metres(beyond_m), node)));
             }
         }
     }
@@ -358,20 +455,38 @@ impl<'a> Search<'a> {
             let Some(own) = step(self.ground, self.options, ends.conduit) else { continue };
             let certainty = certainty.max(own);
             let length_m = ends.length_m();
-            let (from_m, to_m) = self.shortened(ends.from_m, ends.to_m, distance_m, ends.start == node);
-            let traced = TracedPiece { piece, from_m, to_m, certainty, distance_m, near: Some(node) };
-            let known = self.pieces.entry(piece).or_insert(traced);
-            if (traced.certainty, traced.distance_m) < (known.certainty, known.distance_m) {
-                *known = traced;
+            let from_start = ends.start == node;
+            let round = from_start && ends.end == node;
+            let flow = network.flow(ends.conduit).flow;
+            // What returns to its own node is entered where the water leaves it, or at both ends where nobody knows.
+            let leaves_at_end = (flow == Flow::WithDrawing) == (self.way == Way::Up);
+            let entries = match (round, flow) {
+                (true, Flow::Unknown) => vec![true, false],
+                (true, _) => vec![!leaves_at_end],
+                _ => vec![from_start],
+            };
+            for enters_at_from in entries {
+                let (from_m, to_m) = self.shortened(ends.from_m, ends.to_m, distance_m, enters_at_from);
+                self.note(TracedPiece { piece, from_m, to_m, length_um: 0, certainty, distance_m, near: Some(node) });
+                self.leave_sides(piece, (from_m, to_m), if enters_at_from { ends.from_m } else { ends.to_m }, distance_m);
             }
             let beyond = network.inlet_of(piece, node);
-            if self.within(distance_m + length_m) && !self.settled.contains_key(&beyond) {
+            if self.within(distance_m + length_m) && self.gains(beyond, distance_m + length_m) {
                 self.queue.push(Reverse((certainty, Metres(distance_m + length_m), beyond)));
             }
         }
         for &(beyond, gap_m) in self.bridges.get(&node).map_or(&[][..], Vec::as_slice) {
-            if self.within(distance_m + gap_m) {
+            if self.within(distance_m + gap_m) && self.gains(beyond, distance_m + gap_m) {
                 self.queue.push(Reverse((Certainty::Possible, Metres(distance_m + gap_m), beyond)));
+            }
+        }
+    }
+
+    fn leave_to_sides(&mut self, node: NodeIndex, distance_m: f64) {
+        for (piece, along_m, gap_m) in self.onto_sides.get(&node).cloned().unwrap_or_default() {
+            let enters = step(self.ground, self.options, self.ground.network.piece(piece).conduit).is_some();
+            if enters && self.within(distance_m + gap_m) {
+                self.enter_side(piece, along_m, Certainty::Possible, distance_m + gap_m, Some(node));
             }
         }
     }
@@ -383,21 +498,20 @@ impl<'a> Search<'a> {
         if enters_at_from { (from_m, to_m.min(from_m + reach_m)) } else { (from_m.max(to_m - reach_m), to_m) }
     }
 
-    fn into_trace(self, place: Place) -> Trace {
-        let mut pieces: Vec<TracedPiece> = self.pieces.into_values().collect();
-        // The two stretches of a piece whose direction nobody knows are one, from end to end.
-        let own = self.own.into_iter().reduce(|a, b| TracedPiece { from_m: a.from_m.min(b.from_m), to_m: a.to_m.max(b.to_m), ..a });
-        if let Some(own) = own {
-            match pieces.binary_search_by_key(&own.piece, |p| p.piece) {
-                // Water comes round to it again: all of it is in the trace.
-                Ok(at) => pieces[at].distance_m = 0.0,
-                Err(at) => pieces.insert(at, own),
-            }
+    fn into_trace(mut self, place: Place) -> Trace {
+        self.pieces.values_mut().for_each(Reached::settle);
+        // Where water comes round to the place's own piece, the place is still on it.
+        if let Place::OnPiece { piece, .. } = place
+            && let Some(own) = self.pieces.get_mut(&piece)
+        {
+            (own.surest.distance_m, own.surest.near) = (0.0, None);
         }
+        let pieces: Vec<TracedPiece> = self.pieces.values().map(|reached| reached.surest).collect();
         let nodes: Vec<TracedNode> = self
             .settled
             .iter()
-            .map(|(node, (certainty, distance_m))| TracedNode { node: *node, certainty: *certainty, distance_m: *distance_m })
+            .filter_map(|(node, ways)| ways.first().map(|(certainty, distance_m)| (*node, *certainty, *distance_m)))
+            .map(|(node, certainty, distance_m)| TracedNode { node, certainty, distance_m })
             .collect();
         let mut structures: Vec<StructureIndex> =
             nodes.iter().flat_map(|n| self.ground.network.nodes[n.node.at()].structures.iter().copied()).collect();
@@ -405,18 +519,17 @@ impl<'a> Search<'a> {
         let mut conduits: BTreeMap<ConduitIndex, TracedConduit> = BTreeMap::new();
         for piece in &pieces {
             let conduit = self.ground.network.piece(piece.piece).conduit;
-            let length_um = micrometres(piece.to_m - piece.from_m);
             let fresh = TracedConduit { conduit, certainty: piece.certainty, distance_m: piece.distance_m, length_um: 0 };
             let known = conduits.entry(conduit).or_insert(fresh);
             known.certainty = known.certainty.min(piece.certainty);
             known.distance_m = known.distance_m.min(piece.distance_m);
-            known.length_um += length_um;
+            known.length_um += piece.length_um;
         }
         let conduits: Vec<TracedConduit> = conduits.into_values().collect();
         Trace {
             place,
             way: self.way,
-            parcels: parcels_along(self.ground, &pieces),
+            parcels: parcels_along(self.ground, place, &self.pieces),
             length_um: conduits.iter().map(|c| c.length_um).sum(),
             pieces,
             conduits,
@@ -428,31 +541,29 @@ impl<'a> Search<'a> {
 }
 
 /// Parcels within the parcel distance of traced stretches.
-fn parcels_along(ground: Ground, pieces: &[TracedPiece]) -> Vec<TracedParcel> {
+fn parcels_along(ground: Ground, place: Place, pieces: &BTreeMap<PieceIndex, Reached>) -> Vec<TracedParcel> {
     let mut best: BTreeMap<ParcelIndex, TracedParcel> = BTreeMap::new();
-    for traced in pieces {
+    for reached in pieces.values() {
+        let traced = &reached.surest;
         let piece = ground.network.piece(traced.piece);
-        let is_whole = traced.from_m <= piece.from_m && traced.to_m >= piece.to_m;
+        let is_whole = matches!(reached.stretches[..], [(from_m, to_m)] if from_m <= piece.from_m && to_m >= piece.to_m);
         for front in ground.links.frontage(traced.piece) {
             let (away_m, along_m) = if is_whole {
                 (front.away_m, front.along_m)
             } else {
                 // Only the traced stretch counts: measure again.
-                match stretch_to_parcel(ground, traced, front.parcel) {
+                match stretches_to_parcel(ground, reached, front.parcel) {
                     Some(found) if found.0 <= ground.links.parcel_distance_m => found,
                     _ => continue,
                 }
             };
-            let from_near_end_m = match traced.near {
-                Some(near) if near == piece.end && near != piece.start => piece.to_m - along_m,
-                _ => along_m - piece.from_m,
-            };
+            let from_near_end_m = traced.from_near_end_m(ground.network, place, along_m);
             let offered = TracedParcel {
                 parcel: front.parcel,
                 piece: traced.piece,
                 away_m,
                 certainty: traced.certainty,
-                distance_m: traced.distance_m + from_near_end_m.max(0.0),
+                distance_m: traced.distance_m + from_near_end_m,
             };
             let known = best.entry(front.parcel).or_insert(offered);
             known.certainty = known.certainty.min(offered.certainty);
@@ -464,20 +575,22 @@ fn parcels_along(ground: Ground, pieces: &[TracedPiece]) -> Vec<TracedParcel> {
     best.into_values().collect()
 }
 
-/// How far a parcel is from a traced stretch, and where along the part, metres.
-fn stretch_to_parcel(ground: Ground, traced: &TracedPiece, parcel: ParcelIndex) -> Option<(f64, f64)> {
+/// How far a parcel is from the traced stretches of a piece, and where along the part, metres.
+fn stretches_to_parcel(ground: Ground, reached: &Reached, parcel: ParcelIndex) -> Option<(f64, f64)> {
     let outline = ground.inventory.parcels[parcel.at()].outline.as_ref()?;
-    let line = ground.network.line(ground.inventory, traced.piece, traced.from_m, traced.to_m)?;
-    let mut begins_m = traced.from_m;
     let mut best: Option<(f64, f64)> = None;
-    for pair in line.0.windows(2) {
-        let (a, b) = ([pair[0].x, pair[0].y], [pair[1].x, pair[1].y]);
-        let (away_m, along_m) = outline_to_segment_m(outline, a, b);
-        let offered = (away_m, begins_m + along_m);
-        if best.is_none_or(|known| offered < known) {
-            best = Some(offered);
+    for &(from_m, to_m) in &reached.stretches {
+        let line = ground.network.line(ground.inventory, reached.surest.piece, from_m, to_m)?;
+        let mut begins_m = from_m;
+        for pair in line.0.windows(2) {
+            let (a, b) = ([pair[0].x, pair[0].y], [pair[1].x, pair[1].y]);
+            let (away_m, along_m) = outline_to_segment_m(outline, a, b);
+            let offered = (away_m, begins_m + along_m);
+            if best.is_none_or(|known| offered < known) {
+                best = Some(offered);
+            }
+            begins_m += (b[0] - a[0]).hypot(b[1] - a[1]);
         }
-        begins_m += (b[0] - a[0]).hypot(b[1] - a[1]);
     }
     best
 }

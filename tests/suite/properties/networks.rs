@@ -81,7 +81,8 @@ fn conduit_plan() -> impl Strategy<Value = ConduitPlan> {
         prop_oneof![3 => Just(0u8), 1 => 0..4u8],
         prop_oneof![2 => Just(None), 1 => (0..40i32, 0..40i32).prop_map(Some)],
     );
-    let state = (prop_oneof![5 => Just(0u8), 1 => 0..5u8], prop_oneof![6 => Just(0u8), 1 => 0..4u8], prop_oneof![8 => Just(0u8), 1 => 0..3u8]);
+    let state =
+        (prop_oneof![5 => Just(0u8), 1 => 0..5u8], prop_oneof![6 => Just(0u8), 1 => 0..4u8], prop_oneof![8 => Just(0u8), 1 => 0..3u8]);
     (shape, drawing, says, state).prop_map(
         |((from, step, first_off, last_off), (bulge, tee, parts, never_drawn), (ids, flow, inverts), (status, system, kind))| ConduitPlan {
             from,
@@ -156,6 +157,10 @@ impl Plan {
         if plan.bulge != 0 {
             let off = f64::from(plan.bulge);
             points.insert(1, [(first[0] + last[0]) / 2.0 + off, (first[1] + last[1]) / 2.0 - off]);
+            if plan.from == plan.to {
+                // A ring, not a line that runs back over itself.
+                points.insert(2, [first[0] + 2.0 * off, first[1] + off]);
+            }
         }
         if plan.parts == 1 || points.len() > 2 {
             return vec![points.iter().map(|p| (p[0], p[1])).collect()];
@@ -180,10 +185,7 @@ impl Plan {
             usable: read,
         };
         let mut inventory = Inventory {
-            layers: vec![
-                layer("pipes", "conduits", self.conduits.len()),
-                layer("structures", "structures", self.structures.len()),
-            ],
+            layers: vec![layer("pipes", "conduits", self.conduits.len()), layer("structures", "structures", self.structures.len())],
             ..Inventory::default()
         };
         for (at, plan) in self.conduits.iter().enumerate() {
@@ -215,8 +217,7 @@ impl Plan {
                 material: Material::Unknown,
                 barrels: None,
                 year_installed: None,
-                status: [Status::Live, Status::Abandoned, Status::Proposed, Status::Removed, Status::Unknown]
-                    [usize::from(plan.status % 5)],
+                status: [Status::Live, Status::Abandoned, Status::Proposed, Status::Removed, Status::Unknown][usize::from(plan.status % 5)],
                 system: [System::Storm, System::Combined, System::Sanitary, System::Unknown][usize::from(plan.system % 4)],
                 owner: None,
                 operator: None,

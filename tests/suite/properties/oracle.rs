@@ -241,8 +241,7 @@ pub fn build(inventory: &Inventory, options: &BuildOptions) -> Graph {
     for (c, conduit) in inventory.conduits.iter().enumerate() {
         for part in 0..conduit.parts.len().max(1) {
             let (start, end) = (root(&merged, first_of(c, part, false)), root(&merged, first_of(c, part, true)));
-            let mut own: Vec<(f64, usize)> =
-                cuts.iter().filter(|k| (k.0, k.1) == (c, part)).map(|k| (k.2, root(&merged, k.3))).collect();
+            let mut own: Vec<(f64, usize)> = cuts.iter().filter(|k| (k.0, k.1) == (c, part)).map(|k| (k.2, root(&merged, k.3))).collect();
             own.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             let (mut node, mut from_m) = (start, 0.0);
             for (along, joins) in own {
@@ -291,9 +290,7 @@ fn directions(inventory: &Inventory, options: &BuildOptions) -> Vec<Flow> {
                     }
                     let long: f64 = conduit.parts.iter().map(length).sum();
                     match (sound(&conduit.invert_from), sound(&conduit.invert_to)) {
-                        (Some(from), Some(to))
-                            if from != to && (conduit.parts.is_empty() || (from - to).abs() <= long.max(0.3048)) =>
-                        {
+                        (Some(from), Some(to)) if from != to && (conduit.parts.is_empty() || (from - to).abs() <= long.max(0.3048)) => {
                             Says::With((from > to) != (tells && reversed))
                         }
                         _ => Says::Nothing,
@@ -399,7 +396,9 @@ pub fn trace(
             Start::Node(node) => far[node] = 0.0,
             Start::On(p, along) => {
                 let piece = &graph.pieces[p];
-                let own = step(inventory, graph, options, piece.conduit).unwrap_or(2);
+                // Whoever names a place on a conduit means it, even one that is not to be entered.
+                let free = TraceOptions { stop_conduits: Default::default(), ..options.clone() };
+                let own = step(inventory, graph, &free, piece.conduit).unwrap_or(2);
                 let with = graph.flows[piece.conduit].with;
                 let mut leave = |node: usize, long: f64, from: f64, to: f64| {
                     stretches[p].push((from, to));
@@ -469,4 +468,32 @@ pub fn trace(
         }
     }
     found
+}
+
+impl Graph {
+    /// Cuts a piece at a place along its part, and gives the new node; the new piece takes the last place.
+    pub fn cut(&mut self, piece: usize, along_m: f64) -> usize {
+        let fresh = self.structure_nodes.len() + self.pieces.iter().map(|p| p.start.max(p.end) + 1).max().unwrap_or(0);
+        let mut rest = self.pieces[piece].clone();
+        (rest.from_m, rest.start) = (along_m, fresh);
+        (self.pieces[piece].to_m, self.pieces[piece].end) = (along_m, fresh);
+        self.pieces.push(rest);
+        fresh
+    }
+
+    /// The piece of a conduit's part on which a place lies.
+    pub fn piece_at(&self, conduit: usize, part: usize, along_m: f64) -> Option<usize> {
+        self.pieces.iter().position(|p| (p.conduit, p.part) == (conduit, part) && along_m >= p.from_m && along_m <= p.to_m)
+    }
+}
+
+/// For each traced conduit how sure it is and how much of it was traced.
+pub fn by_conduit(graph: &Graph, found: &Found) -> std::collections::BTreeMap<usize, (usize, f64)> {
+    let mut all = std::collections::BTreeMap::new();
+    for (piece, found) in graph.pieces.iter().zip(&found.pieces) {
+        let Some((sureness, length_m)) = *found else { continue };
+        let own: &mut (usize, f64) = all.entry(piece.conduit).or_insert((sureness, 0.0));
+        *own = (own.0.min(sureness), own.1 + length_m);
+    }
+    all
 }

@@ -37,7 +37,25 @@ enum Change {
 
 fn change() -> impl Strategy<Value = Change> {
     let words = prop::sample::select(vec![
-        "[", "{", "}", "]", "\"", "null", "1e999", "-", "NaN", ",", "\u{feff}", "[[[[[[", "99999999999999999999", "\n", "\0", "é", ";", "*", "0",
+        "[",
+        "{",
+        "}",
+        "]",
+        "\"",
+        "null",
+        "1e999",
+        "-",
+        "NaN",
+        ",",
+        "\u{feff}",
+        "[[[[[[",
+        "99999999999999999999",
+        "\n",
+        "\0",
+        "é",
+        ";",
+        "*",
+        "0",
     ]);
     prop_oneof![
         3 => (any::<usize>(), any::<u8>()).prop_map(|(at, b)| Change::Set(at, b)),
