@@ -36,7 +36,7 @@ pub struct Basis {
 impl Basis {
     /// What a trace reads.
     pub fn ground(&self) -> Ground<'_> {
-        Ground { inventory: &self.inventory, network: &self.network, links: &self.links }
+        Ground { inventory: &self.inventory, network: &self.network, links: &self.links, hydraulics: self.rules.hydraulics() }
     }
 }
 

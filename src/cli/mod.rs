@@ -7,6 +7,7 @@ use clap::{Parser, Subcommand};
 use crate::error::{Error, ErrorKind, Result};
 use crate::export::Outward;
 use crate::town::{self, Town};
+use crate::trace::Travel;
 
 mod answer;
 mod export;
@@ -131,5 +132,14 @@ fn length(town: &Town, length_m: f64) -> String {
         }
         _ if length_m >= 1000.0 => format!("{} m", grouped(length_m.round() as usize)),
         _ => format!("{length_m:.0} m"),
+    }
+}
+
+/// A range of time in minutes, such as `12–95 min`; rounded outwards, so that the range stays true.
+fn minutes(travel: Travel) -> String {
+    let earliest = grouped((travel.earliest_s / 60.0).floor().max(0.0) as usize);
+    match travel.latest_s {
+        Some(latest_s) => format!("{earliest}–{} min", grouped((latest_s / 60.0).ceil().max(0.0) as usize)),
+        None => format!("{earliest} min or more"),
     }
 }

@@ -11,10 +11,17 @@ use crate::inventory::{Conduit, ConduitKind, Inventory, OutfallKind, Status, Sys
 use crate::links::{Links, ParcelIndex, outline_to_segment_m};
 use crate::network::locate::Place;
 use crate::network::{ConduitIndex, Flow, Network, NodeIndex, PieceIndex, StructureIndex};
+use crate::rules::Hydraulics;
 
 mod cautions;
 mod cut_off;
+mod overflow;
+pub mod path;
+pub mod travel;
 pub use cautions::{Caution, CautionKind, Effect};
+pub(crate) use overflow::datum_of;
+pub use overflow::{WaterState, known_overflow_m};
+pub use travel::Travel;
 
 /// Which way a trace goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +81,8 @@ pub struct TraceOptions {
     pub max_distance_m: Option<f64>,
     /// Goes over gaps up to the near-miss limit; what lies beyond is possible.
     pub bridge_gaps: bool,
+    /// Dry or wet: overflows known to lie above the invert carry only in wet.
+    pub water: WaterState,
 }
 
 /// A stretch of a piece that was traced.
@@ -91,6 +100,8 @@ pub struct TracedPiece {
     pub distance_m: f64,
     /// The node at its near end; `None` for the stretch on which the place itself lies.
     pub near: Option<NodeIndex>,
+    /// How long water takes between its near end and the place, by every traced way.
+    pub travel: Travel,
 }
 
 /// A conduit that was traced, with all its traced pieces taken together.
@@ -104,6 +115,8 @@ pub struct TracedConduit {
     pub distance_m: f64,
     /// How much of it was traced, micrometres.
     pub length_um: u64,
+    /// How long water takes between anywhere on it and the place.
+    pub travel: Travel,
 }
 
 /// A node that was reached.
@@ -115,6 +128,8 @@ pub struct TracedNode {
     pub certainty: Certainty,
     /// How far it is along the pipe, metres.
     pub distance_m: f64,
+    /// How long water takes between it and the place, by every traced way.
+    pub travel: Travel,
 }
 
 /// A parcel within the parcel distance of a traced stretch.
@@ -130,6 +145,8 @@ pub struct TracedParcel {
     pub certainty: Certainty,
     /// How far along the pipe from the place to where it fronts, metres.
     pub distance_m: f64,
+    /// How long water takes between where it fronts and the place.
+    pub travel: Travel,
 }
 
 /// The answer of a trace: complete, each feature once, in the order of the inventory.
@@ -139,6 +156,8 @@ pub struct Trace {
     pub place: Place,
     /// Which way it went.
     pub way: Way,
+    /// For which flow in the drains.
+    pub water: WaterState,
     /// Traced stretches, in the order of pieces.
     pub pieces: Vec<TracedPiece>,
     /// Traced conduits, in the order of the inventory.
@@ -186,7 +205,7 @@ pub fn micrometres(length_m: f64) -> u64 {
 }
 
 /// All that a trace reads.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Ground<'a> {
     /// What the town has mapped.
     pub inventory: &'a Inventory,
@@ -194,6 +213,8 @@ pub struct Ground<'a> {
     pub network: &'a Network,
     /// What is tied to what.
     pub links: &'a Links,
+    /// How fast water may run, and what holds it back.
+    pub hydraulics: &'a Hydraulics,
 }
 
 /// Traces from a place.
@@ -211,6 +232,7 @@ pub fn trace(ground: Ground, place: Place, way: Way, options: &TraceOptions) -> 
     let mut search = Search::new(ground, way, options);
     search.run(place);
     let mut trace = search.into_trace(place);
+    travel::fill(ground, options, &mut trace);
     trace.cautions = cautions::find(ground, options, &trace);
     Ok(trace)
 }
@@ -238,9 +260,13 @@ pub(crate) fn step(ground: Ground, options: &TraceOptions, conduit_index: Condui
         _ if flow.is_certain() => Certainty::Certain,
         _ => Certainty::Probable,
     };
-    // Nobody says how high a weir's crest lies: it counts as carrying, and no more than that.
-    let by_kind = if conduit.kind == ConduitKind::Weir { Certainty::Possible } else { Certainty::Certain };
-    Some(by_status.max(by_flow).max(by_kind))
+    let is_overflow = known_overflow_m(ground, conduit_index).is_some();
+    if is_overflow && options.water == WaterState::Dry {
+        return None;
+    }
+    // Where nobody says how high a weir's crest lies, it counts as carrying, and no more than that.
+    let by_level = if is_overflow || conduit.kind == ConduitKind::Weir { Certainty::Possible } else { Certainty::Certain };
+    Some(by_status.max(by_flow).max(by_level))
 }
 
 /// True where a trace against the flow ends because somebody else's system begins.
@@ -248,9 +274,19 @@ pub(crate) fn is_inflow(ground: Ground, node: NodeIndex) -> bool {
     ground.network.structures_at(ground.inventory, node).any(|(_, s)| s.outfall_kind == Some(OutfallKind::InterconnectionIn))
 }
 
-/// A distance that sorts, metres.
-#[derive(Clone, Copy, PartialEq)]
-struct Metres(f64);
+/// For each node the nodes beyond the gaps at it, and how far, metres.
+pub(crate) fn bridge_map(ground: Ground) -> BTreeMap<NodeIndex, Vec<(NodeIndex, f64)>> {
+    let mut bridges: BTreeMap<NodeIndex, Vec<(NodeIndex, f64)>> = BTreeMap::new();
+    for gap in &ground.network.gaps {
+        bridges.entry(gap.from).or_default().push((gap.to, gap.distance_m));
+        bridges.entry(gap.to).or_default().push((gap.from, gap.distance_m));
+    }
+    bridges
+}
+
+/// A distance or a time that sorts: metres or seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Metres(pub f64);
 
 impl Eq for Metres {}
 impl PartialOrd for Metres {
@@ -280,13 +316,7 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn new(ground: Ground<'a>, way: Way, options: &'a TraceOptions) -> Self {
-        let mut bridges: BTreeMap<NodeIndex, Vec<(NodeIndex, f64)>> = BTreeMap::new();
-        if options.bridge_gaps {
-            for gap in &ground.network.gaps {
-                bridges.entry(gap.from).or_default().push((gap.to, gap.distance_m));
-                bridges.entry(gap.to).or_default().push((gap.from, gap.distance_m));
-            }
-        }
+        let bridges = if options.bridge_gaps { bridge_map(ground) } else { BTreeMap::new() };
         Search {
             ground,
             way,
@@ -339,7 +369,7 @@ impl<'a> Search<'a> {
         };
         for (from_m, to_m, node) in stretches {
             let (from_m, to_m) = self.shortened(from_m, to_m, 0.0, node == ends.end && to_m == ends.to_m);
-            self.own.push(TracedPiece { piece, from_m, to_m, certainty, distance_m: 0.0, near: None });
+            self.own.push(TracedPiece { piece, from_m, to_m, certainty, distance_m: 0.0, near: None, travel: Travel::HERE });
             let length_m = (if node == ends.start { along_m - ends.from_m } else { ends.to_m - along_m }).abs();
             if self.within(length_m) {
                 self.queue.push(Reverse((certainty, Metres(length_m), node)));
@@ -359,7 +389,7 @@ impl<'a> Search<'a> {
             let certainty = certainty.max(own);
             let length_m = ends.length_m();
             let (from_m, to_m) = self.shortened(ends.from_m, ends.to_m, distance_m, ends.start == node);
-            let traced = TracedPiece { piece, from_m, to_m, certainty, distance_m, near: Some(node) };
+            let traced = TracedPiece { piece, from_m, to_m, certainty, distance_m, near: Some(node), travel: Travel::UNKNOWN };
             let known = self.pieces.entry(piece).or_insert(traced);
             if (traced.certainty, traced.distance_m) < (known.certainty, known.distance_m) {
                 *known = traced;
@@ -397,7 +427,12 @@ impl<'a> Search<'a> {
         let nodes: Vec<TracedNode> = self
             .settled
             .iter()
-            .map(|(node, (certainty, distance_m))| TracedNode { node: *node, certainty: *certainty, distance_m: *distance_m })
+            .map(|(node, (certainty, distance_m))| TracedNode {
+                node: *node,
+                certainty: *certainty,
+                distance_m: *distance_m,
+                travel: Travel::UNKNOWN,
+            })
             .collect();
         let mut structures: Vec<StructureIndex> =
             nodes.iter().flat_map(|n| self.ground.network.nodes[n.node.at()].structures.iter().copied()).collect();
@@ -406,7 +441,8 @@ impl<'a> Search<'a> {
         for piece in &pieces {
             let conduit = self.ground.network.piece(piece.piece).conduit;
             let length_um = micrometres(piece.to_m - piece.from_m);
-            let fresh = TracedConduit { conduit, certainty: piece.certainty, distance_m: piece.distance_m, length_um: 0 };
+            let fresh =
+                TracedConduit { conduit, certainty: piece.certainty, distance_m: piece.distance_m, length_um: 0, travel: Travel::UNKNOWN };
             let known = conduits.entry(conduit).or_insert(fresh);
             known.certainty = known.certainty.min(piece.certainty);
             known.distance_m = known.distance_m.min(piece.distance_m);
@@ -416,6 +452,7 @@ impl<'a> Search<'a> {
         Trace {
             place,
             way: self.way,
+            water: self.options.water,
             parcels: parcels_along(self.ground, &pieces),
             length_um: conduits.iter().map(|c| c.length_um).sum(),
             pieces,
@@ -453,6 +490,7 @@ fn parcels_along(ground: Ground, pieces: &[TracedPiece]) -> Vec<TracedParcel> {
                 away_m,
                 certainty: traced.certainty,
                 distance_m: traced.distance_m + from_near_end_m.max(0.0),
+                travel: Travel::UNKNOWN,
             };
             let known = best.entry(front.parcel).or_insert(offered);
             known.certainty = known.certainty.min(offered.certainty);
