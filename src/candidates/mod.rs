@@ -12,6 +12,7 @@ use crate::trace::travel::stretch;
 use crate::trace::{Certainty, Ground, Trace, TracedPiece, Travel};
 
 mod premises;
+pub mod why_not;
 
 /// How a property is tied to the traced system.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -17,6 +17,7 @@ mod issues_table;
 mod place;
 mod synth;
 mod trace;
+mod why_not;
 
 /// Traces a reported discharge through a town's own storm drains to the properties it may come from.
 ///
@@ -33,6 +34,7 @@ enum Command {
     Import(import::Import),
     Trace(trace::TraceCommand),
     Investigate(investigate::InvestigateCommand),
+    WhyNot(why_not::WhyNotCommand),
     Export(export::Export),
     Synth(synth::Synth),
 }
@@ -46,6 +48,7 @@ pub fn run() -> u8 {
         Command::Import(command) => command.run(),
         Command::Trace(command) => command.run(),
         Command::Investigate(command) => command.run(),
+        Command::WhyNot(command) => command.run(),
         Command::Export(command) => command.run(),
         Command::Synth(command) => command.run(),
     };

@@ -250,8 +250,7 @@ pub(crate) fn step(ground: Ground, options: &TraceOptions, conduit_index: Condui
         System::Combined if !options.combined => return None,
         _ => {}
     }
-    let owned = |owner: &String| conduit.owner.as_ref().is_some_and(|o| o.trim().eq_ignore_ascii_case(owner.trim()));
-    if options.stop_conduits.contains(&conduit_index) || !(options.owners.is_empty() || options.owners.iter().any(owned)) {
+    if !can_enter(ground, options, conduit_index) {
         return None;
     }
     let flow = ground.network.flow(conduit_index);
@@ -267,6 +266,13 @@ pub(crate) fn step(ground: Ground, options: &TraceOptions, conduit_index: Condui
     // Where nobody says how high a weir's crest lies, it counts as carrying, and no more than that.
     let by_level = if is_overflow || conduit.kind == ConduitKind::Weir { Certainty::Possible } else { Certainty::Certain };
     Some(by_status.max(by_flow).max(by_level))
+}
+
+/// False where whoever asked said not to enter a conduit: by its id, or by its owner.
+pub(crate) fn can_enter(ground: Ground, options: &TraceOptions, index: ConduitIndex) -> bool {
+    let conduit = &ground.inventory.conduits[index.at()];
+    let owned = |owner: &String| conduit.owner.as_ref().is_some_and(|o| o.trim().eq_ignore_ascii_case(owner.trim()));
+    !options.stop_conduits.contains(&index) && (options.owners.is_empty() || options.owners.iter().any(owned))
 }
 
 /// True where a trace against the flow ends because somebody else's system begins.
