@@ -15,6 +15,7 @@ mod import;
 mod investigate;
 mod issues_table;
 mod place;
+mod profile;
 mod synth;
 mod trace;
 mod why_not;
@@ -35,6 +36,7 @@ enum Command {
     Trace(trace::TraceCommand),
     Investigate(investigate::InvestigateCommand),
     WhyNot(why_not::WhyNotCommand),
+    Profile(profile::ProfileCommand),
     Export(export::Export),
     Synth(synth::Synth),
 }
@@ -49,6 +51,7 @@ pub fn run() -> u8 {
         Command::Trace(command) => command.run(),
         Command::Investigate(command) => command.run(),
         Command::WhyNot(command) => command.run(),
+        Command::Profile(command) => command.run(),
         Command::Export(command) => command.run(),
         Command::Synth(command) => command.run(),
     };

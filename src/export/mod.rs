@@ -16,6 +16,7 @@ use crate::trace::{Caution, Effect, Trace, Travel};
 pub mod csv;
 pub mod geojson;
 mod geometry;
+pub mod profile;
 pub mod why_not;
 
 pub use geometry::to_json as geometry_to_json;

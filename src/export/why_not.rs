@@ -106,7 +106,7 @@ pub fn json(outward: &Outward, found: &WhyNot, water: WaterState) -> Json {
         "network_version": outward.version,
         "notice": ON_THIS_MAP,
         "parcel_id": parcel.key.to_string(),
-        "address": parcel.address,
+        "address": parcel.address.as_deref(),
         "water": water.word(),
         "verdict": if found.reached().next().is_some() { "reaches" } else { "cannot_reach_on_this_map" },
         "ties": found.ties.iter().map(|t| tie(outward, t)).collect::<Vec<_>>(),
@@ -127,7 +127,7 @@ pub fn geojson(outward: &Outward, found: &WhyNot, water: WaterState) -> Json {
     put(
         format!("parcel/{}", parcel.key),
         parcel.outline.clone().map(Geometry::MultiPolygon),
-        json!({ "feature": "parcel", "parcel_id": parcel.key.to_string(), "address": parcel.address }),
+        json!({ "feature": "parcel", "parcel_id": parcel.key.to_string(), "address": parcel.address.as_deref() }),
     );
     let piece_shape = |piece: PieceIndex| {
         let ends = network.piece(piece);

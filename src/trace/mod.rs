@@ -19,7 +19,6 @@ mod overflow;
 pub mod path;
 pub mod travel;
 pub use cautions::{Caution, CautionKind, Effect};
-pub(crate) use overflow::datum_of;
 pub use overflow::{WaterState, known_overflow_m};
 pub use travel::Travel;
 

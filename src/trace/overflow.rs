@@ -70,7 +70,7 @@ fn datum_is_sure(ground: Ground, index: ConduitIndex) -> bool {
     !both || one_datum(conduit)
 }
 
-pub(crate) fn datum_of(ground: Ground, index: ConduitIndex) -> Option<std::sync::Arc<str>> {
+fn datum_of(ground: Ground, index: ConduitIndex) -> Option<std::sync::Arc<str>> {
     let conduit = &ground.inventory.conduits[index.at()];
     let given = |field: &LevelField| field.given().cloned();
     given(&conduit.invert_from).or_else(|| given(&conduit.invert_to)).and_then(|level| level.datum)
