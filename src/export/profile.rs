@@ -262,7 +262,7 @@ pub fn svg(outward: &Outward, profile: &Profile, in_feet: bool) -> String {
     let mut free_from = f64::NEG_INFINITY;
     for reach in &profile.reaches {
         let (from, to) = (x(reach.from_m), x(reach.to_m));
-        let (width, style) = if reach.is_reversed() { (2.6, "") } else { (1.6, "") };
+        let width = if reach.is_reversed() { 2.6 } else { 1.6 };
         match (reach.invert_up_m, reach.invert_down_m) {
             (Some(up), Some(down)) => {
                 if let (Some(crown_up), Some(crown_down)) = (reach.crown_up_m(), reach.crown_down_m()) {
@@ -274,11 +274,7 @@ pub fn svg(outward: &Outward, profile: &Profile, in_feet: bool) -> String {
                         y(up)
                     ));
                 }
-                put(format!(
-                    "<path d=\"M{from:.1} {:.1}L{to:.1} {:.1}\" stroke=\"#1b3a5c\" stroke-width=\"{width}\"{style}/>",
-                    y(up),
-                    y(down)
-                ));
+                put(format!("<path d=\"M{from:.1} {:.1}L{to:.1} {:.1}\" stroke=\"#1b3a5c\" stroke-width=\"{width}\"/>", y(up), y(down)));
             }
             (up, down) => {
                 for (at, known) in [(from, up), (to, down)] {

@@ -68,8 +68,12 @@ fn a_known_pipe_takes_what_mannings_formula_says() {
 #[test]
 fn what_is_unknown_widens_the_range() {
     let (known, unknown) = (up(&one_pipe(true), "OF"), up(&one_pipe(false), "OF"));
-    let (known, unknown) = (known.conduits[0].travel, unknown.conduits[0].travel);
-    assert!(unknown.earliest_s <= known.earliest_s && unknown.latest_s > known.latest_s, "{known:?} {unknown:?}");
+    // Structures come first among the nodes, in the order of their ids: OF, then TOP.
+    let top = 1;
+    // A conduit's own range covers all of it, down to its lower end at the place; the whole way is that of the node above.
+    assert_eq!((known.conduits[0].travel.earliest_s, known.conduits[0].travel.latest_s), (0.0, known.nodes[top].travel.latest_s));
+    let (known, unknown) = (known.nodes[top].travel, unknown.nodes[top].travel);
+    assert!(unknown.earliest_s < known.earliest_s && unknown.latest_s > known.latest_s, "{known:?} {unknown:?}");
 }
 
 #[test]
@@ -104,7 +108,8 @@ fn of_two_ways_the_quick_one_is_the_earliest_and_the_slow_one_the_latest() {
     let trace = up(&town, "OF");
     let fork = trace.node(town.network.node_of(town.structure("FORK"))).unwrap().travel;
     let (short_m, long_m) = (100.0, 2.0 * 50.0f64.hypot(400.0));
-    let pace = up(&one_pipe(false), "OF").conduits[0].travel;
+    let single = one_pipe(false);
+    let pace = up(&single, "OF").node(single.network.node_of(single.structure("TOP"))).unwrap().travel;
     assert!((fork.earliest_s - pace.earliest_s * short_m / 100.0).abs() < 1e-6);
     assert!((fork.latest_s.unwrap() - pace.latest_s.unwrap() * long_m / 100.0).abs() < 1e-6);
 }
