@@ -151,7 +151,7 @@ fn table(town: &Town, found: &WhyNot, options: &TraceOptions) -> String {
             Verdict::CannotReach { block, overturn, standing } => {
                 out.push_str(&format!("  {id}: cannot reach on this map\n    because {}\n", block.message));
                 match overturn {
-                    None => out.push_str("    no set of doubtful facts would lead it there\n"),
+                    None => out.push_str("    no set of the doubtful facts that are looked for would lead it there\n"),
                     Some(overturn) => out.push_str(&overturn_words(town, overturn)),
                 }
                 out.push_str(&format!("    the exclusion is {}: {}\n", standing.id, standing.words));

@@ -156,7 +156,8 @@ pub fn svg(outward: &Outward, profile: &Profile, in_feet: bool) -> String {
     let (low, high) = levels.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(*v), b.max(*v)));
     let (low, high) = if low.is_finite() { (low, high.max(low + 1.0)) } else { (0.0, 1.0) };
     let margin = (high - low) * 0.06;
-    let (low, high) = (low - margin, high + margin);
+    // Room below for the slopes in words.
+    let (low, high) = (low - 4.5 * margin, high + margin);
     let length = (profile.path.length_m * per_m).max(1e-6);
     let x = |m: f64| LEFT + m * per_m / length * (WIDTH - LEFT - RIGHT);
     let y = |m: f64| TOP + (high - m * per_m) / (high - low) * (HEIGHT - TOP - BOTTOM);
@@ -250,11 +251,14 @@ pub fn svg(outward: &Outward, profile: &Profile, in_feet: bool) -> String {
             continue;
         }
         free_from = at + 11.0;
+        // Upright, so that the last one stays on the paper; a longer id than fits is cut, and the table has it whole.
         let label = station_label(inventory, station).unwrap_or_default();
-        let unknown = if station.ground_m.is_none() { " (rim unknown)" } else { "" };
+        let unknown = if station.ground_m.is_none() { " (no rim)" } else { "" };
+        let room = 15usize.saturating_sub(unknown.len());
+        let label = if label.chars().count() > room { label.chars().take(room.saturating_sub(1)).chain(['…']).collect() } else { label };
         put(format!(
-            "<text transform=\"translate({:.1} {:.1}) rotate(-60)\">{}{unknown}</text>",
-            (at + 3.0).min(WIDTH - 46.0),
+            "<text transform=\"translate({:.1} {:.1}) rotate(-90)\">{}{unknown}</text>",
+            (at + 3.0).min(WIDTH - 3.0),
             TOP - 5.0,
             escaped(&label)
         ));
@@ -303,7 +307,7 @@ pub fn svg(outward: &Outward, profile: &Profile, in_feet: bool) -> String {
         ));
     }
     put(format!(
-        "<text x=\"{LEFT}\" y=\"{:.1}\">dashed: ground between rims; band: pipe from invert to crown; dots: an invert whose other end is unknown</text>",
+        "<text x=\"{LEFT}\" y=\"{:.1}\">dashed: ground between rims; band: pipe from invert to crown; dots: an invert whose other end is unknown; no rim: ground unknown</text>",
         axis_y + 46.0
     ));
     let mut notes = vec![if reversed.is_empty() { reversed_words } else { format!("Reversed slopes: {reversed_words}") }];
