@@ -7,7 +7,7 @@ use crate::candidates::{self, Candidates, Sighting};
 use crate::data_issue::{DataIssue, IssueCode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::inventory::{Inventory, Key};
-use crate::links::Links;
+use crate::links::{Links, ParcelIndex};
 use crate::network::locate::{Located, Place, SegmentIndex, locate};
 use crate::network::{ConduitIndex, Network, PieceIndex, StructureIndex};
 use crate::rules::{Rules, Signature};
@@ -36,7 +36,7 @@ pub struct Basis {
 impl Basis {
     /// What a trace reads.
     pub fn ground(&self) -> Ground<'_> {
-        Ground { inventory: &self.inventory, network: &self.network, links: &self.links }
+        Ground { inventory: &self.inventory, network: &self.network, links: &self.links, hydraulics: self.rules.hydraulics() }
     }
 }
 
@@ -173,6 +173,15 @@ pub fn find_structure(inventory: &Inventory, name: &str) -> Result<StructureInde
 /// None of that name (with near names), or several (with their layers).
 pub fn find_conduit(inventory: &Inventory, name: &str) -> Result<ConduitIndex> {
     find(inventory, "conduit", name, inventory.conduits.iter().map(|c| (&c.key, None))).map(ConduitIndex::from_at)
+}
+
+/// Finds a parcel by `ID` or `LAYER/ID`.
+///
+/// # Errors
+/// None of that name (with near names), or several (with their layers).
+pub fn find_parcel(inventory: &Inventory, name: &str) -> Result<ParcelIndex> {
+    let at = find(inventory, "parcel", name, inventory.parcels.iter().map(|p| (&p.key, None)))?;
+    Ok(ParcelIndex(u32::try_from(at).unwrap_or(u32::MAX)))
 }
 
 fn find<'a>(

@@ -8,9 +8,11 @@ use crate::inventory::{Inventory, LandLayerKind, StructureKind};
 use crate::links::{LateralIndex, ParcelIndex, stacks};
 use crate::network::{ConduitIndex, PieceIndex, StructureIndex};
 use crate::rules::{DecayKind, Hypothesis, Pathway, Reason, Rules, Signature, Tier, times_milli};
-use crate::trace::{Certainty, Ground, Trace};
+use crate::trace::travel::stretch;
+use crate::trace::{Certainty, Ground, Trace, Travel};
 
 mod premises;
+pub mod why_not;
 
 /// How a property is tied to the traced system.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,6 +31,8 @@ pub struct Tie {
     pub distance_m: f64,
     /// How sure the way from there is.
     pub certainty: Certainty,
+    /// How long water takes from the tie to the place.
+    pub travel: Travel,
 }
 
 /// How much speaks for a candidate, as a word.
@@ -222,20 +226,24 @@ fn gather_ties(ground: Ground, trace: &Trace) -> BTreeMap<ParcelIndex, Vec<Tie>>
             away_m: traced.away_m,
             distance_m: traced.distance_m,
             certainty: traced.certainty,
+            travel: traced.travel,
         });
     }
     for traced in &trace.pieces {
         for link in ground.links.laterals(traced.piece) {
             let inside = link.along_m >= traced.from_m - 1e-6 && link.along_m <= traced.to_m + 1e-6;
             let (Some(parcel), true) = (link.parcel, inside) else { continue };
+            let conduit = ground.network.piece(traced.piece).conduit;
+            let beyond_m = traced.from_near_end_m(ground.network, trace.place, link.along_m);
             ties.entry(parcel).or_default().push(Tie {
                 tier: Tier::Lateral,
-                conduit: Some(ground.network.piece(traced.piece).conduit),
+                conduit: Some(conduit),
                 inlet: None,
                 lateral: Some(link.lateral),
                 away_m: 0.0,
-                distance_m: traced.distance_m + traced.from_near_end_m(ground.network, trace.place, link.along_m),
+                distance_m: traced.distance_m + beyond_m,
                 certainty: traced.certainty,
+                travel: traced.travel.then(stretch(ground, conduit, beyond_m)),
             });
         }
     }
@@ -251,6 +259,7 @@ fn gather_ties(ground: Ground, trace: &Trace) -> BTreeMap<ParcelIndex, Vec<Tie>>
                 away_m: link.away_m,
                 distance_m: reached.distance_m,
                 certainty: reached.certainty,
+                travel: reached.travel,
             });
         }
     }

@@ -15,7 +15,7 @@ use crate::town::Town;
 
 use super::place::PlaceArgs;
 use super::trace::{Format, OptionArgs};
-use super::{answer, grouped, length, open, outward, put};
+use super::{answer, grouped, length, minutes, open, outward, put};
 
 /// Rank the properties that a reported discharge may come from.
 ///
@@ -113,12 +113,13 @@ fn table(town: &Town, found: &Investigation, top: usize) -> String {
         let parcel = &inventory.parcels[candidate.parcel.at()];
         let address = parcel.address.as_deref().unwrap_or("no address");
         out.push_str(&format!(
-            "\n{:>4}  {:8}  {}  {address}\n      by {}, {} along the pipe, {}\n",
+            "\n{:>4}  {:8}  {}  {address}\n      by {}, {} along the pipe, {} of water, {}\n",
             candidate.rank,
             candidate.evidence.word(),
             parcel.key,
             candidate.tie.tier.word().replace('_', " "),
             length(town, candidate.tie.distance_m),
+            minutes(candidate.tie.travel),
             candidate.tie.certainty.word()
         ));
         for reason in &candidate.reasons {

@@ -7,6 +7,7 @@ use clap::{Parser, Subcommand};
 use crate::error::{Error, ErrorKind, Result};
 use crate::export::Outward;
 use crate::town::{self, Town};
+use crate::trace::Travel;
 
 mod answer;
 mod export;
@@ -14,8 +15,10 @@ mod import;
 mod investigate;
 mod issues_table;
 mod place;
+mod profile;
 mod synth;
 mod trace;
+mod why_not;
 
 /// Traces a reported discharge through a town's own storm drains to the properties it may come from.
 ///
@@ -32,6 +35,8 @@ enum Command {
     Import(import::Import),
     Trace(trace::TraceCommand),
     Investigate(investigate::InvestigateCommand),
+    WhyNot(why_not::WhyNotCommand),
+    Profile(profile::ProfileCommand),
     Export(export::Export),
     Synth(synth::Synth),
 }
@@ -45,6 +50,8 @@ pub fn run() -> u8 {
         Command::Import(command) => command.run(),
         Command::Trace(command) => command.run(),
         Command::Investigate(command) => command.run(),
+        Command::WhyNot(command) => command.run(),
+        Command::Profile(command) => command.run(),
         Command::Export(command) => command.run(),
         Command::Synth(command) => command.run(),
     };
@@ -131,5 +138,14 @@ fn length(town: &Town, length_m: f64) -> String {
         }
         _ if length_m >= 1000.0 => format!("{} m", grouped(length_m.round() as usize)),
         _ => format!("{length_m:.0} m"),
+    }
+}
+
+/// A range of time in minutes, such as `12–95 min`; rounded outwards, so that the range stays true.
+fn minutes(travel: Travel) -> String {
+    let earliest = grouped((travel.earliest_s / 60.0).floor().max(0.0) as usize);
+    match travel.latest_s {
+        Some(latest_s) => format!("{earliest}–{} min", grouped((latest_s / 60.0).ceil().max(0.0) as usize)),
+        None => format!("{earliest} min or more"),
     }
 }

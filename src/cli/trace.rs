@@ -1,5 +1,6 @@
 //! `headwall trace`: what lies upstream or downstream of a place.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -10,11 +11,11 @@ use crate::inventory::{OutfallKind, Status, StructureKind};
 use crate::investigate::{Report, find_conduit, find_structure, place_name, place_of};
 use crate::settings::Length;
 use crate::town::Town;
-use crate::trace::{Trace, TraceOptions, Way, trace};
+use crate::trace::{Trace, TraceOptions, WaterState, Way, trace};
 use crate::waters;
 
 use super::place::{PlaceArgs, parse_length};
-use super::{answer, grouped, length, open, outward, put};
+use super::{answer, grouped, length, minutes, open, outward, put};
 
 /// List what lies upstream or downstream of a place: conduits, structures, parcels, lengths.
 ///
@@ -84,26 +85,54 @@ pub(super) struct OptionArgs {
     /// Go over gaps up to the near-miss limit; what lies beyond is possible.
     #[arg(long)]
     bridge_gaps: bool,
+    /// The flow in the drains: overflows known to lie above the invert carry in wet weather only.
+    #[arg(long, value_enum, default_value = "dry")]
+    water: WaterArg,
+}
+
+/// The flow in the drains.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum WaterArg {
+    /// Dry weather: what is known to lie above the invert carries nothing.
+    Dry,
+    /// Wet weather: overflows, weirs and reliefs carry, too.
+    Wet,
+}
+
+impl WaterArg {
+    /// The state that is meant.
+    pub fn state(self) -> WaterState {
+        match self {
+            WaterArg::Dry => WaterState::Dry,
+            WaterArg::Wet => WaterState::Wet,
+        }
+    }
+}
+
+/// Reads statuses by their words.
+pub(super) fn statuses(words: &[String]) -> Result<BTreeSet<Status>> {
+    let status = |word: &String| {
+        Status::from_word(word.trim()).ok_or_else(|| {
+            let known: Vec<&str> = Status::ALL.iter().map(|s| s.word()).collect();
+            Error::usage("there is no such status").found(format!("\"{word}\"")).expected(known.join(", "))
+        })
+    };
+    words.iter().map(status).collect()
 }
 
 impl OptionArgs {
     /// The options of the trace.
     pub fn options(&self, town: &Town) -> Result<TraceOptions> {
         let inventory = &town.basis.inventory;
-        let status = |word: &String| {
-            Status::from_word(word.trim()).ok_or_else(|| {
-                let known: Vec<&str> = Status::ALL.iter().map(|s| s.word()).collect();
-                Error::usage("there is no such status").found(format!("\"{word}\"")).expected(known.join(", "))
-            })
-        };
         Ok(TraceOptions {
             combined: self.combined,
-            statuses: self.status.iter().map(status).collect::<Result<_>>()?,
+            statuses: statuses(&self.status)?,
             owners: self.owner.clone(),
             stop_structures: self.stop_at.iter().map(|id| find_structure(inventory, id)).collect::<Result<_>>()?,
             stop_conduits: self.without.iter().map(|id| find_conduit(inventory, id)).collect::<Result<_>>()?,
             max_distance_m: self.max_distance.map(Length::metres),
             bridge_gaps: self.bridge_gaps,
+            water: self.water.state(),
         })
     }
 }
@@ -181,16 +210,17 @@ fn table(town: &Town, found: &Trace, place: &str) -> String {
         out.push_str(&receiving_waters(town, found));
     }
     out.push_str(&answer::cautions(town, found));
-    out.push_str("\n  distance  certainty  length    conduit\n");
+    out.push_str("\n  distance  certainty  length    water takes       conduit\n");
     let mut by_distance: Vec<_> = found.conduits.iter().collect();
     by_distance.sort_by(|a, b| a.distance_m.total_cmp(&b.distance_m).then(a.conduit.cmp(&b.conduit)));
     for traced in by_distance {
         let conduit = &inventory.conduits[traced.conduit.at()];
         out.push_str(&format!(
-            "{:>10}  {:9}  {:>8}  {} ({})\n",
+            "{:>10}  {:9}  {:>8}  {:16}  {} ({})\n",
             length(town, traced.distance_m),
             traced.certainty.word(),
             length(town, traced.length_um as f64 / 1e6),
+            minutes(traced.travel),
             conduit.key,
             conduit.kind
         ));

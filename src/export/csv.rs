@@ -7,7 +7,7 @@ use crate::investigate::Investigation;
 use crate::trace::Trace;
 
 use super::geojson::{candidate_properties, conduit_properties};
-use super::{Originals, Outward, rounded};
+use super::{Originals, Outward, put_travel, rounded};
 
 /// Keeps a spreadsheet from taking text for a formula (OWASP ASVS 1.2.10): a quote before `= + - @`, tab and return, unless it is a number.
 fn harmless(text: &str) -> String {
@@ -59,6 +59,8 @@ pub fn candidates(outward: &Outward, found: &Investigation, originals: &Original
         "lateral_id",
         "away_m",
         "distance_m",
+        "travel_earliest_min",
+        "travel_latest_min",
         "certainty",
         "reasons_for",
         "reasons_against",
@@ -102,6 +104,8 @@ pub fn trace(outward: &Outward, trace: &Trace) -> Result<String> {
         "certainty",
         "distance_m",
         "traced_length_m",
+        "travel_earliest_min",
+        "travel_latest_min",
         "network_version",
     ];
     let out: Vec<Map<String, Json>> = trace
@@ -112,6 +116,7 @@ pub fn trace(outward: &Outward, trace: &Trace) -> Result<String> {
             row.insert("certainty".to_owned(), traced.certainty.word().into());
             row.insert("distance_m".to_owned(), rounded(traced.distance_m, 2).into());
             row.insert("traced_length_m".to_owned(), rounded(traced.length_um as f64 / 1e6, 2).into());
+            put_travel(&mut row, traced.travel);
             row.insert("network_version".to_owned(), outward.version.into());
             row
         })

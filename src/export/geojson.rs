@@ -10,9 +10,9 @@ use crate::investigate::{Investigation, Whereabouts};
 use crate::network::locate::Place;
 use crate::network::{ConduitIndex, Flow, StructureIndex};
 use crate::town::LayerFeature;
-use crate::trace::{Trace, TracedConduit, TracedParcel};
+use crate::trace::{Trace, TracedConduit, TracedParcel, Travel};
 
-use super::{Originals, Outward, geometry_to_json, investigation_head, rounded, trace_head};
+use super::{Originals, Outward, geometry_to_json, investigation_head, put_travel, rounded, trace_head};
 
 fn feature(id: String, geometry: Json, properties: Json) -> Json {
     json!({ "type": "Feature", "id": id, "geometry": geometry, "properties": properties })
@@ -119,6 +119,7 @@ fn conduit_feature(outward: &Outward, traced: &TracedConduit) -> Json {
     properties.insert("certainty".to_owned(), traced.certainty.word().into());
     properties.insert("distance_m".to_owned(), rounded(traced.distance_m, 2).into());
     properties.insert("traced_length_m".to_owned(), rounded(traced.length_um as f64 / 1e6, 2).into());
+    put_travel(&mut properties, traced.travel);
     feature(id("conduit", outward, &conduit.key), geometry, Json::Object(properties))
 }
 
@@ -162,6 +163,7 @@ fn structures(outward: &Outward, trace: &Trace) -> Vec<Json> {
         properties.extend(structure_properties(outward, *index));
         properties.insert("certainty".to_owned(), reached.map(|r| r.certainty.word()).into());
         properties.insert("distance_m".to_owned(), reached.map(|r| rounded(r.distance_m, 2)).into());
+        put_travel(&mut properties, reached.map_or(Travel::UNKNOWN, |r| r.travel));
         feature(id("structure", outward, &structure.key), geometry, Json::Object(properties))
     };
     trace.structures.iter().map(one).collect()
@@ -199,6 +201,7 @@ fn parcel_feature(outward: &Outward, traced: &TracedParcel, originals: &Original
     properties.insert("certainty".to_owned(), traced.certainty.word().into());
     properties.insert("away_m".to_owned(), rounded(traced.away_m, 2).into());
     properties.insert("distance_m".to_owned(), rounded(traced.distance_m, 2).into());
+    put_travel(&mut properties, traced.travel);
     let conduit = outward.basis.network.piece(traced.piece).conduit;
     properties.insert("conduit_id".to_owned(), outward.conduit_id(conduit).to_string().into());
     Ok(feature(id("parcel", outward, key), parcel_geometry(outward, traced.parcel.at()), Json::Object(properties)))
@@ -206,7 +209,9 @@ fn parcel_feature(outward: &Outward, traced: &TracedParcel, originals: &Original
 
 /// A tie as JSON.
 pub fn tie(outward: &Outward, tie: &Tie) -> Json {
-    json!({
+    let mut properties = Map::new();
+    put_travel(&mut properties, tie.travel);
+    let own = json!({
         "tier": tie.tier.word(),
         "conduit_id": tie.conduit.map(|c| outward.conduit_id(c).to_string()),
         "inlet_id": tie.inlet.map(|s| outward.structure_id(s).to_string()),
@@ -214,7 +219,14 @@ pub fn tie(outward: &Outward, tie: &Tie) -> Json {
         "away_m": rounded(tie.away_m, 2),
         "distance_m": rounded(tie.distance_m, 2),
         "certainty": tie.certainty.word(),
-    })
+    });
+    match own {
+        Json::Object(mut own) => {
+            own.extend(properties);
+            Json::Object(own)
+        }
+        other => other,
+    }
 }
 
 /// A candidate's own properties, without its shape.

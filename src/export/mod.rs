@@ -11,12 +11,14 @@ use crate::inventory::Key;
 use crate::investigate::{Basis, Investigation};
 use crate::links::ParcelIndex;
 use crate::network::{ConduitIndex, StructureIndex};
-use crate::trace::{Caution, Effect, Trace, Way};
+use crate::trace::{Caution, Effect, Trace, Travel, Way};
 use crate::waters;
 
 pub mod csv;
 pub mod geojson;
 mod geometry;
+pub mod profile;
+pub mod why_not;
 
 pub use geometry::to_json as geometry_to_json;
 
@@ -89,6 +91,12 @@ pub(crate) fn rounded(value: f64, decimals: i32) -> f64 {
     (value * scale).round() / scale + 0.0
 }
 
+/// Puts a time in minutes, rounded outwards to a tenth; null for a latest that nothing bounds.
+pub(crate) fn put_travel(properties: &mut Map<String, Json>, travel: Travel) {
+    properties.insert("travel_earliest_min".to_owned(), ((travel.earliest_s / 6.0).floor() / 10.0).into());
+    properties.insert("travel_latest_min".to_owned(), travel.latest_s.map(|s| (s / 6.0).ceil() / 10.0).into());
+}
+
 fn effect(effect: Option<Effect>) -> Json {
     effect.map_or(Json::Null, |e| json!({ "conduits": e.conduits, "length_m": rounded(e.length_um as f64 / 1e6, 2), "parcels": e.parcels }))
 }
@@ -147,6 +155,7 @@ pub fn investigation_head(outward: &Outward, found: &Investigation) -> Json {
         "place": found.place_name,
         "moved_m": rounded(found.moved_m, 2),
         "reported": found.report.pollutants,
+        "water": found.trace.water.word(),
         "signatures": signatures,
         "upstream": {
             "conduits": found.trace.conduits.len(),
@@ -173,6 +182,7 @@ pub fn trace_head(outward: &Outward, trace: &Trace, place: &str) -> Json {
         "network_version": outward.version,
         "place": place,
         "way": trace.way.word(),
+        "water": trace.water.word(),
         "conduits": trace.conduits.len(),
         "structures": trace.structures.len(),
         "length_m": rounded(trace.length_m(), 2),

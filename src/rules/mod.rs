@@ -8,8 +8,10 @@ use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 
+mod doubts;
 mod factors;
 mod fit;
+mod hydraulics;
 mod indicators;
 mod land_use;
 mod signatures;
@@ -19,8 +21,10 @@ mod source;
 mod tests;
 mod tiers;
 
+pub use doubts::{Doubt, DoubtCost, DoubtCosts, Standing};
 pub use factors::{Factor, Hypothesis, Known, Leaning, Reason};
 pub use fit::{Business, Fit, times_milli};
+pub use hydraulics::{Hydraulics, MATERIALS, Range, Section, StorageKind};
 pub use indicators::{Parameter, Power, Side, Threshold, ThresholdGroup};
 pub use land_use::{HowMatched, LandUse, LandUseMatch, LimbB};
 pub use signatures::{Exemption, HypothesisLink, OriCodes, OriField, Pathway, Signature, SiteLink, Strength};
@@ -31,7 +35,9 @@ pub use tiers::{DecayKind, DecayStep, Tier, TierStrength, Weakening};
 /// The data files as they come with Headwall, by the name under which a town may replace them.
 const EMBEDDED: &[(&str, &str)] = &[
     (factors::FILE, include_str!("../../data/candidate_factors.toml")),
+    (doubts::FILE, include_str!("../../data/doubt_costs.toml")),
     (sites::FILE, include_str!("../../data/generating_sites.toml")),
+    (hydraulics::FILE, include_str!("../../data/hydraulics.toml")),
     (indicators::FILE, include_str!("../../data/indicators.toml")),
     ("land_use/generic.toml", include_str!("../../data/land_use/generic.toml")),
     ("land_use/nys.toml", include_str!("../../data/land_use/nys.toml")),
@@ -50,6 +56,8 @@ pub struct Rules {
     hypotheses: Vec<Hypothesis>,
     parameters: Vec<Parameter>,
     thresholds: Vec<Threshold>,
+    hydraulics: Hydraulics,
+    doubts: DoubtCosts,
     replaced: Vec<String>,
     digest: [u8; 32],
 }
@@ -98,6 +106,8 @@ impl Rules {
             hypotheses,
             parameters,
             thresholds,
+            hydraulics: hydraulics::read(text(hydraulics::FILE))?,
+            doubts: doubts::read(text(doubts::FILE))?,
             replaced: files.keys().cloned().collect(),
             digest: digest(&texts),
         };
@@ -263,6 +273,16 @@ impl Rules {
         let link = signature.hypotheses.iter().find(|link| link.id == id)?;
         let strength_milli = self.factor(link.strength.factor_id())?.factor_milli;
         Some(times_milli(self.hypothesis(id)?.prior_milli, strength_milli))
+    }
+
+    /// How fast water may run, and what holds it back.
+    pub fn hydraulics(&self) -> &Hydraulics {
+        &self.hydraulics
+    }
+
+    /// What each doubtful fact costs.
+    pub fn doubts(&self) -> &DoubtCosts {
+        &self.doubts
     }
 
     /// What can be measured.

@@ -333,3 +333,24 @@ fn thresholds_are_data_with_a_side() {
     assert_eq!(fluoride.source.certainty, Certainty::Unsure);
     assert!(rules.parameters().iter().any(|p| p.id == "surfactants" && p.sewage == Power::Good));
 }
+
+#[test]
+fn doubts_and_hydraulics_are_read_strictly() {
+    let costs = rules().doubts().clone();
+    assert_eq!(costs.cost(Doubt::BridgeGap).of_milli(2.0), 900);
+    assert!(Doubt::ALL.iter().all(|d| costs.cost(*d).id == *d));
+    assert_eq!(costs.standing(Some(800)).id, "weak");
+    assert_eq!(costs.standing(Some(6000)).id, "strong");
+    assert_eq!(costs.standing(None).id, "strong");
+    let broken = |file: &str, from: &str, to: &str| replaced(file, &embedded_text(file).replacen(from, to, 1)).unwrap_err().to_string();
+    assert!(broken("doubt_costs.toml", "cost_milli = 800", "cost_milli = 0").contains("must be greater than 0"));
+    assert!(broken("doubt_costs.toml", "\"bridge_gap\"", "\"bridge_gaps\"").contains("bridge_gaps"));
+    assert!(broken("doubt_costs.toml", "up_to_m = 30.0", "up_to_m = -1.0").contains("from 0 to 1000"));
+    assert!(broken("hydraulics.toml", "n_low_e4 = 110", "n_low_e4 = 990").contains("no greater than"));
+    assert!(broken("hydraulics.toml", "material = \"clay\"", "material = \"clam\"").contains("roughness clam closed"));
+    assert!(broken("hydraulics.toml", "id = \"slope_e6\"", "id = \"slope\"").contains("is not one of"));
+    let known = embedded_text("hydraulics.toml").replacen("id = \"pond\"", "id = \"pond\"\nlongest_hold_s = 86400.0", 1);
+    let known = replaced("hydraulics.toml", &known).unwrap();
+    assert_eq!(known.hydraulics().longest_hold_s(StorageKind::Pond), Some(86400.0));
+    assert_eq!(rules().hydraulics().longest_hold_s(StorageKind::Pond), None);
+}

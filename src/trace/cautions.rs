@@ -8,7 +8,7 @@ use crate::network::locate::Place;
 use crate::network::{ConduitIndex, Flow, NodeIndex, PieceIndex};
 
 use super::cut_off::CutOff;
-use super::{Ground, Trace, TraceOptions, Way, far_ends, is_inflow, micrometres, side_of, step, stops_at};
+use super::{Ground, Trace, TraceOptions, WaterState, Way, far_ends, is_inflow, known_overflow_m, micrometres, side_of, step, stops_at};
 
 macro_rules! kinds {
     ($($variant:ident $word:literal $meaning:literal,)*) => {
@@ -36,6 +36,7 @@ kinds! {
     NotLive "not_live" "An abandoned, proposed or removed conduit, or one of unknown status, touches the way.",
     StatusEntered "status_entered" "A conduit that should carry nothing was entered because it was asked for.",
     Weir "weir" "A weir, regulator, gate or orifice on the way.",
+    Overflow "overflow" "A way out that lies above the other one of its structure and carries in wet weather only.",
     Pond "pond" "A pond on the way, which holds and mixes what enters it.",
     Combined "combined" "A combined conduit on the way or touching it.",
     Sanitary "sanitary" "A sanitary main touches the way; a storm trace never enters it.",
@@ -162,6 +163,9 @@ impl Finder<'_> {
             if matches!(conduit.kind, ConduitKind::Weir | ConduitKind::Orifice) {
                 note(CautionKind::Weir);
             }
+            if known_overflow_m(self.ground, index).is_some() {
+                note(CautionKind::Overflow);
+            }
             if conduit.system == System::Combined {
                 note(CautionKind::Combined);
             }
@@ -196,6 +200,7 @@ impl Finder<'_> {
         let flow = self.ground.network.flow(index);
         let words = |sources: &[crate::settings::DirectionSource]| sources.iter().map(|s| s.word()).collect::<Vec<_>>().join(" and ");
         let decided = flow.decided_by.map_or("nothing", |s| s.word());
+        let above_m = |index| known_overflow_m(self.ground, index).unwrap_or(0.0);
         match kind {
             CautionKind::Pump => format!("passes the pressurised main or pump {id}: water comes this way only while it runs"),
             CautionKind::ContradictedDirection => {
@@ -204,6 +209,9 @@ impl Finder<'_> {
             CautionKind::AssumedDirection => format!("{id}: its direction rests on {decided}, because a better source says nothing"),
             CautionKind::UnknownDirection => format!("{id}: nothing says which way water goes; both ways are in the answer"),
             CautionKind::Weir => format!("passes the weir or orifice {id}: whether water passes depends on its level"),
+            CautionKind::Overflow => {
+                format!("passes the overflow {id}, which begins {:.2} m above the other way out: only high water takes it", above_m(index))
+            }
             CautionKind::Combined => format!("{id} is a combined sewer: sewage in it is no illicit discharge by itself"),
             CautionKind::StatusEntered => {
                 format!("{id} is {} and was entered because that was asked for", self.ground.inventory.conduits[index.at()].status)
@@ -293,6 +301,7 @@ impl Finder<'_> {
                 let kind = match (conduit.status, conduit.system) {
                     (_, System::Sanitary) => CautionKind::Sanitary,
                     (Status::Live, System::Combined) if !self.options.combined => CautionKind::Combined,
+                    (Status::Live, _) if step(self.ground, &self.in_wet(), index).is_some() => CautionKind::Overflow,
                     (Status::Live, _) => CautionKind::Stopped,
                     _ => CautionKind::NotLive,
                 };
@@ -307,6 +316,12 @@ impl Finder<'_> {
             let message = match kind {
                 CautionKind::Sanitary => format!("sanitary main {id} meets the way at {at}; a storm trace never enters it"),
                 CautionKind::Combined => format!("combined sewer {id} meets the way at {at} and was not entered"),
+                CautionKind::Overflow => {
+                    let above_m = known_overflow_m(self.ground, index).unwrap_or(0.0);
+                    format!(
+                        "the overflow {id} begins {above_m:.2} m above the other way out at its upper end: in wet weather it carries, too"
+                    )
+                }
                 CautionKind::NotLive => {
                     format!("{id} is {} and meets the way at {at}: if it still carries water, more is upstream", conduit.status)
                 }
@@ -318,6 +333,9 @@ impl Finder<'_> {
             if kind != CautionKind::Sanitary && *count <= MOST_DETAILED {
                 let mut widened = self.options.clone();
                 widened.combined |= kind == CautionKind::Combined;
+                if kind == CautionKind::Overflow {
+                    widened.water = WaterState::Wet;
+                }
                 let mut effect = self.beyond(&[beyond], &widened);
                 effect.conduits += 1;
                 effect.length_um += conduit.parts.iter().map(|line| micrometres(line_length_m(line))).sum::<u64>();
@@ -325,6 +343,11 @@ impl Finder<'_> {
             }
             cautions.push(caution);
         }
+    }
+
+    /// The same options with high water.
+    fn in_wet(&self) -> TraceOptions {
+        TraceOptions { water: WaterState::Wet, ..self.options.clone() }
     }
 
     fn gaps(&self, cautions: &mut Vec<Caution>) {

@@ -11,10 +11,16 @@ use crate::inventory::{Conduit, ConduitKind, Inventory, OutfallKind, Status, Sys
 use crate::links::{Links, ParcelIndex, outline_to_segment_m};
 use crate::network::locate::Place;
 use crate::network::{ConduitIndex, Flow, Gap, Network, NodeIndex, PieceIndex, StructureIndex};
+use crate::rules::Hydraulics;
 
 mod cautions;
 mod cut_off;
+mod overflow;
+pub mod path;
+pub mod travel;
 pub use cautions::{Caution, CautionKind, Effect};
+pub use overflow::{WaterState, known_overflow_m};
+pub use travel::Travel;
 
 /// Which way a trace goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +80,8 @@ pub struct TraceOptions {
     pub max_distance_m: Option<f64>,
     /// Goes over gaps up to the near-miss limit; what lies beyond is possible.
     pub bridge_gaps: bool,
+    /// Dry or wet: overflows known to lie above the invert carry only in wet.
+    pub water: WaterState,
 }
 
 /// A stretch of a piece that was traced.
@@ -93,6 +101,8 @@ pub struct TracedPiece {
     pub distance_m: f64,
     /// The node at its near end; `None` for the stretch on which the place itself lies.
     pub near: Option<NodeIndex>,
+    /// How long water takes between its near end and the place, by every traced way.
+    pub travel: Travel,
 }
 
 impl TracedPiece {
@@ -118,6 +128,8 @@ pub struct TracedConduit {
     pub distance_m: f64,
     /// How much of it was traced, micrometres.
     pub length_um: u64,
+    /// How long water takes between anywhere on it and the place.
+    pub travel: Travel,
 }
 
 /// A node that was reached.
@@ -129,6 +141,8 @@ pub struct TracedNode {
     pub certainty: Certainty,
     /// How far it is along the pipe, metres.
     pub distance_m: f64,
+    /// How long water takes between it and the place, by every traced way.
+    pub travel: Travel,
 }
 
 /// A parcel within the parcel distance of a traced stretch.
@@ -144,6 +158,8 @@ pub struct TracedParcel {
     pub certainty: Certainty,
     /// How far along the pipe from the place to where it fronts, metres.
     pub distance_m: f64,
+    /// How long water takes between where it fronts and the place.
+    pub travel: Travel,
 }
 
 /// The answer of a trace: complete, each feature once, in the order of the inventory.
@@ -153,6 +169,8 @@ pub struct Trace {
     pub place: Place,
     /// Which way it went.
     pub way: Way,
+    /// For which flow in the drains.
+    pub water: WaterState,
     /// Traced stretches, in the order of pieces.
     pub pieces: Vec<TracedPiece>,
     /// Traced conduits, in the order of the inventory.
@@ -200,7 +218,7 @@ pub fn micrometres(length_m: f64) -> u64 {
 }
 
 /// All that a trace reads.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Ground<'a> {
     /// What the town has mapped.
     pub inventory: &'a Inventory,
@@ -208,6 +226,8 @@ pub struct Ground<'a> {
     pub network: &'a Network,
     /// What is tied to what.
     pub links: &'a Links,
+    /// How fast water may run, and what holds it back.
+    pub hydraulics: &'a Hydraulics,
 }
 
 /// Traces from a place.
@@ -225,6 +245,7 @@ pub fn trace(ground: Ground, place: Place, way: Way, options: &TraceOptions) -> 
     let mut search = Search::new(ground, way, options);
     search.run(place);
     let mut trace = search.into_trace(place);
+    travel::fill(ground, options, &mut trace);
     trace.cautions = cautions::find(ground, options, &trace);
     Ok(trace)
 }
@@ -242,8 +263,7 @@ pub(crate) fn step(ground: Ground, options: &TraceOptions, conduit_index: Condui
         System::Combined if !options.combined => return None,
         _ => {}
     }
-    let owned = |owner: &String| conduit.owner.as_ref().is_some_and(|o| o.trim().eq_ignore_ascii_case(owner.trim()));
-    if options.stop_conduits.contains(&conduit_index) || !(options.owners.is_empty() || options.owners.iter().any(owned)) {
+    if !can_enter(ground, options, conduit_index) {
         return None;
     }
     let flow = ground.network.flow(conduit_index);
@@ -252,9 +272,20 @@ pub(crate) fn step(ground: Ground, options: &TraceOptions, conduit_index: Condui
         _ if flow.is_certain() => Certainty::Certain,
         _ => Certainty::Probable,
     };
-    // Nobody says how high a weir's crest lies: it counts as carrying, and no more than that.
-    let by_kind = if conduit.kind == ConduitKind::Weir { Certainty::Possible } else { Certainty::Certain };
-    Some(by_status.max(by_flow).max(by_kind))
+    let is_overflow = known_overflow_m(ground, conduit_index).is_some();
+    if is_overflow && options.water == WaterState::Dry {
+        return None;
+    }
+    // Where nobody says how high a weir's crest lies, it counts as carrying, and no more than that.
+    let by_level = if is_overflow || conduit.kind == ConduitKind::Weir { Certainty::Possible } else { Certainty::Certain };
+    Some(by_status.max(by_flow).max(by_level))
+}
+
+/// False where whoever asked said not to enter a conduit: by its id, or by its owner.
+pub(crate) fn can_enter(ground: Ground, options: &TraceOptions, index: ConduitIndex) -> bool {
+    let conduit = &ground.inventory.conduits[index.at()];
+    let owned = |owner: &String| conduit.owner.as_ref().is_some_and(|o| o.trim().eq_ignore_ascii_case(owner.trim()));
+    !options.stop_conduits.contains(&index) && (options.owners.is_empty() || options.owners.iter().any(owned))
 }
 
 /// True where a trace against the flow ends because somebody else's system begins.
@@ -283,9 +314,19 @@ pub(crate) fn side_of(ground: Ground, gap: &Gap) -> Option<(PieceIndex, f64)> {
     Some((piece, along_m))
 }
 
-/// A distance that sorts, metres.
-#[derive(Clone, Copy, PartialEq)]
-struct Metres(f64);
+/// For each node the nodes beyond the gaps at it, and how far, metres.
+pub(crate) fn bridge_map(ground: Ground) -> BTreeMap<NodeIndex, Vec<(NodeIndex, f64)>> {
+    let mut bridges: BTreeMap<NodeIndex, Vec<(NodeIndex, f64)>> = BTreeMap::new();
+    for gap in ground.network.gaps.iter().filter(|gap| side_of(ground, gap).is_none()) {
+        bridges.entry(gap.from).or_default().push((gap.to, gap.distance_m));
+        bridges.entry(gap.to).or_default().push((gap.from, gap.distance_m));
+    }
+    bridges
+}
+
+/// A distance or a time that sorts: metres or seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Metres(pub f64);
 
 impl Eq for Metres {}
 impl PartialOrd for Metres {
@@ -342,17 +383,12 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn new(ground: Ground<'a>, way: Way, options: &'a TraceOptions) -> Self {
-        let mut bridges: BTreeMap<NodeIndex, Vec<(NodeIndex, f64)>> = BTreeMap::new();
+        let bridges = if options.bridge_gaps { bridge_map(ground) } else { BTreeMap::new() };
         let (mut onto_sides, mut from_sides): (BTreeMap<_, Vec<_>>, BTreeMap<_, Vec<_>>) = (BTreeMap::new(), BTreeMap::new());
-        if options.bridge_gaps {
-            for gap in &ground.network.gaps {
-                if let Some((piece, along_m)) = side_of(ground, gap) {
-                    onto_sides.entry(gap.from).or_default().push((piece, along_m, gap.distance_m));
-                    from_sides.entry(piece).or_default().push((gap.from, along_m, gap.distance_m));
-                    continue;
-                }
-                bridges.entry(gap.from).or_default().push((gap.to, gap.distance_m));
-                bridges.entry(gap.to).or_default().push((gap.from, gap.distance_m));
+        for gap in ground.network.gaps.iter().filter(|_| options.bridge_gaps) {
+            if let Some((piece, along_m)) = side_of(ground, gap) {
+                onto_sides.entry(gap.from).or_default().push((piece, along_m, gap.distance_m));
+                from_sides.entry(piece).or_default().push((gap.from, along_m, gap.distance_m));
             }
         }
         Search {
@@ -424,7 +460,7 @@ impl<'a> Search<'a> {
             let (whole_from_m, whole_to_m, node) =
                 if to_start { (ends.from_m, along_m, ends.start) } else { (along_m, ends.to_m, ends.end) };
             let (from_m, to_m) = self.shortened(whole_from_m, whole_to_m, distance_m, to_end);
-            self.note(TracedPiece { piece, from_m, to_m, length_um: 0, certainty, distance_m, near });
+            self.note(TracedPiece { piece, from_m, to_m, length_um: 0, certainty, distance_m, near, travel: Travel::UNKNOWN });
             self.leave_sides(piece, (from_m, to_m), if to_end { along_m } else { whole_to_m }, distance_m);
             let beyond_m = distance_m + (whole_to_m - whole_from_m);
             if self.within(beyond_m) && self.gains(node, beyond_m) {
@@ -467,7 +503,7 @@ impl<'a> Search<'a> {
             };
             for enters_at_from in entries {
                 let (from_m, to_m) = self.shortened(ends.from_m, ends.to_m, distance_m, enters_at_from);
-                self.note(TracedPiece { piece, from_m, to_m, length_um: 0, certainty, distance_m, near: Some(node) });
+                self.note(TracedPiece { piece, from_m, to_m, length_um: 0, certainty, distance_m, near: Some(node), travel: Travel::UNKNOWN });
                 self.leave_sides(piece, (from_m, to_m), if enters_at_from { ends.from_m } else { ends.to_m }, distance_m);
             }
             let beyond = network.inlet_of(piece, node);
@@ -511,7 +547,7 @@ impl<'a> Search<'a> {
             .settled
             .iter()
             .filter_map(|(node, ways)| ways.first().map(|(certainty, distance_m)| (*node, *certainty, *distance_m)))
-            .map(|(node, certainty, distance_m)| TracedNode { node, certainty, distance_m })
+            .map(|(node, certainty, distance_m)| TracedNode { node, certainty, distance_m, travel: Travel::UNKNOWN })
             .collect();
         let mut structures: Vec<StructureIndex> =
             nodes.iter().flat_map(|n| self.ground.network.nodes[n.node.at()].structures.iter().copied()).collect();
@@ -519,7 +555,8 @@ impl<'a> Search<'a> {
         let mut conduits: BTreeMap<ConduitIndex, TracedConduit> = BTreeMap::new();
         for piece in &pieces {
             let conduit = self.ground.network.piece(piece.piece).conduit;
-            let fresh = TracedConduit { conduit, certainty: piece.certainty, distance_m: piece.distance_m, length_um: 0 };
+            let fresh =
+                TracedConduit { conduit, certainty: piece.certainty, distance_m: piece.distance_m, length_um: 0, travel: Travel::UNKNOWN };
             let known = conduits.entry(conduit).or_insert(fresh);
             known.certainty = known.certainty.min(piece.certainty);
             known.distance_m = known.distance_m.min(piece.distance_m);
@@ -529,6 +566,7 @@ impl<'a> Search<'a> {
         Trace {
             place,
             way: self.way,
+            water: self.options.water,
             parcels: parcels_along(self.ground, place, &self.pieces),
             length_um: conduits.iter().map(|c| c.length_um).sum(),
             pieces,
@@ -564,6 +602,7 @@ fn parcels_along(ground: Ground, place: Place, pieces: &BTreeMap<PieceIndex, Rea
                 away_m,
                 certainty: traced.certainty,
                 distance_m: traced.distance_m + from_near_end_m,
+                travel: Travel::UNKNOWN,
             };
             let known = best.entry(front.parcel).or_insert(offered);
             known.certainty = known.certainty.min(offered.certainty);

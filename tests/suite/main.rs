@@ -7,8 +7,16 @@ mod documents;
 #[cfg(test)]
 mod layout;
 #[cfg(test)]
+mod profile;
+#[cfg(test)]
 mod properties;
 #[cfg(test)]
 mod reference;
 #[cfg(test)]
 mod sample_village;
+#[cfg(test)]
+mod travel;
+#[cfg(test)]
+mod village_ways;
+#[cfg(test)]
+mod why_not;

@@ -14,6 +14,9 @@ use super::cases;
 use super::networks::{Plan, plan};
 use super::oracle::{self, Graph, Start};
 
+/// Read once: every trace of every network asks for them.
+static RULES: std::sync::LazyLock<headwall::rules::Rules> = std::sync::LazyLock::new(|| headwall::rules::Rules::embedded().unwrap());
+
 /// A network with everything that a trace reads.
 struct Built {
     inventory: Inventory,
@@ -30,7 +33,7 @@ impl Built {
     }
 
     fn ground(&self) -> Ground<'_> {
-        Ground { inventory: &self.inventory, network: &self.network, links: &self.links }
+        Ground { inventory: &self.inventory, network: &self.network, links: &self.links, hydraulics: RULES.hydraulics() }
     }
 
     fn trace(&self, place: Place, way: Way, options: &TraceOptions) -> Option<Trace> {
