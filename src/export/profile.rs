@@ -252,9 +252,9 @@ pub fn svg(outward: &Outward, profile: &Profile, in_feet: bool) -> String {
         }
         free_from = at + 11.0;
         // Upright, so that the last one stays on the paper; a longer id than fits is cut, and the table has it whole.
-        let label = station_label(inventory, station).unwrap_or_default();
+        let label = station.structure.map_or_else(String::new, |s| outward.structure_id(s).plain_id().to_owned());
         let unknown = if station.ground_m.is_none() { " (no rim)" } else { "" };
-        let room = 15usize.saturating_sub(unknown.len());
+        let room = 14usize.saturating_sub(unknown.len());
         let label = if label.chars().count() > room { label.chars().take(room.saturating_sub(1)).chain(['…']).collect() } else { label };
         put(format!(
             "<text transform=\"translate({:.1} {:.1}) rotate(-90)\">{}{unknown}</text>",
@@ -307,7 +307,7 @@ pub fn svg(outward: &Outward, profile: &Profile, in_feet: bool) -> String {
         ));
     }
     put(format!(
-        "<text x=\"{LEFT}\" y=\"{:.1}\">dashed: ground between rims; band: pipe from invert to crown; dots: an invert whose other end is unknown; no rim: ground unknown</text>",
+        "<text x=\"{LEFT}\" y=\"{:.1}\">dashed: ground between rims; band: pipe, invert to crown; dot: invert without its other end; no rim: ground unknown</text>",
         axis_y + 46.0
     ));
     let mut notes = vec![if reversed.is_empty() { reversed_words } else { format!("Reversed slopes: {reversed_words}") }];
@@ -324,7 +324,7 @@ pub fn svg(outward: &Outward, profile: &Profile, in_feet: bool) -> String {
     let mut line = String::new();
     let mut lines = Vec::new();
     for word in notes.split(' ') {
-        if line.chars().count() + word.chars().count() > 124 {
+        if line.chars().count() + word.chars().count() > 108 {
             lines.push(std::mem::take(&mut line));
         }
         line.push_str(word);
