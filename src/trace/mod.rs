@@ -503,7 +503,16 @@ impl<'a> Search<'a> {
             };
             for enters_at_from in entries {
                 let (from_m, to_m) = self.shortened(ends.from_m, ends.to_m, distance_m, enters_at_from);
-                self.note(TracedPiece { piece, from_m, to_m, length_um: 0, certainty, distance_m, near: Some(node), travel: Travel::UNKNOWN });
+                self.note(TracedPiece {
+                    piece,
+                    from_m,
+                    to_m,
+                    length_um: 0,
+                    certainty,
+                    distance_m,
+                    near: Some(node),
+                    travel: Travel::UNKNOWN,
+                });
                 self.leave_sides(piece, (from_m, to_m), if enters_at_from { ends.from_m } else { ends.to_m }, distance_m);
             }
             let beyond = network.inlet_of(piece, node);

@@ -1,6 +1,6 @@
 //! Which ways out carry only when the water stands high?
 
-use crate::inventory::LevelField;
+use crate::inventory::{ConduitKind, LevelField};
 use crate::network::{ConduitIndex, Flow, NodeIndex, PieceIndex};
 
 use super::Ground;
@@ -26,11 +26,16 @@ impl WaterState {
     }
 }
 
-/// By how much a conduit begins above the lowest other way out of its upper node, metres, where that makes it a known overflow.
+/// By how much a weir or overflow begins above the lowest other way out of its upper node, metres, where that makes it a known one.
 ///
+/// Only what the town itself calls a weir or overflow: a plain pipe that begins high is a drop or a wrong level as often as a relief, and to
+/// leave it out of a trace would hide the properties above it.
 /// Only where its direction is certain, both levels are known and measured from one vertical datum, and the step is greater than the
 /// assumed one of the data file: whatever is unknown counts as carrying.
 pub fn known_overflow_m(ground: Ground, conduit: ConduitIndex) -> Option<f64> {
+    if ground.inventory.conduits[conduit.at()].kind != ConduitKind::Weir {
+        return None;
+    }
     let own_m = level_at_top(ground, conduit)?;
     let node = upper_node(ground, conduit)?;
     let others = ground.network.leaving(node);

@@ -277,14 +277,15 @@ fn the_cheapest_set_wins_over_the_shortest_way() {
     assert_eq!((doubts(&overturn), overturn.cost_milli), (vec![Doubt::ReviveAbandoned, Doubt::ReviveUnknown], 2300));
 }
 
-/// HIGH leaves the manhole a metre above LOW.
-fn overflow(high_m: f64, datum: Option<&str>) -> Built {
+/// HIGH, of this kind, leaves the manhole a metre above LOW.
+fn overflow(kind: ConduitKind, high_m: f64, datum: Option<&str>) -> Built {
     let at = |value_m, datum: Option<&str>| LevelField::Given(Level { value_m, kind: LevelKind::Elevation, datum: datum.map(Into::into) });
     Small::new()
         .pipe("A", &[(0.0, 0.0), (100.0, 0.0)], nothing)
         .pipe("LOW", &[(100.0, 0.0), (200.0, 0.0)], |c| (c.invert_from, c.invert_to) = (at(10.0, None), at(9.0, None)))
         .pipe("HIGH", &[(100.0, 0.0), (100.0, 100.0)], |c| {
             (c.invert_from, c.invert_to) = (at(high_m, datum), at(high_m - 1.0, datum));
+            c.kind = kind;
         })
         .structure("OF-LOW", StructureKind::Outfall, 200.0, 0.0, nothing)
         .structure("OF-HIGH", StructureKind::Outfall, 100.0, 100.0, nothing)
@@ -295,14 +296,15 @@ fn overflow(high_m: f64, datum: Option<&str>) -> Built {
 #[test]
 fn an_overflow_is_dry_in_dry_weather_and_possible_in_wet() {
     let wet = TraceOptions { water: WaterState::Wet, ..TraceOptions::default() };
-    let town = overflow(11.0, None);
+    let town = overflow(ConduitKind::Weir, 11.0, None);
     let (kind, high) = town.overturn("OF-HIGH");
     assert_eq!((kind, doubts(&high), high.cost_milli), (BlockKind::Overflow, vec![Doubt::OverflowCarries], 500));
     let found = town.ask("OF-HIGH", &wet);
     let Verdict::Reaches { path, .. } = &found.against[0].verdict else { panic!("{found:?}") };
     assert_eq!(path.certainty, headwall::trace::Certainty::Possible);
-    // A step within what survey and rounding make, or a level of another datum: unknown counts as carrying.
-    for town in [overflow(10.2, None), overflow(11.0, Some("NGVD 29"))] {
+    // A step within what survey and rounding make, a level of another datum, or no weir at all: what is not known counts as carrying.
+    let weir = ConduitKind::Weir;
+    for town in [overflow(weir, 10.2, None), overflow(weir, 11.0, Some("NGVD 29")), overflow(ConduitKind::Pipe, 11.0, None)] {
         assert!(matches!(town.ask("OF-HIGH", &TraceOptions::default()).against[0].verdict, Verdict::Reaches { .. }));
     }
 }
