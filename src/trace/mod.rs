@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::inventory::{Conduit, ConduitKind, Inventory, OutfallKind, Status, System};
 use crate::links::{Links, ParcelIndex, outline_to_segment_m};
 use crate::network::locate::Place;
-use crate::network::{ConduitIndex, Flow, Gap, Network, NodeIndex, PieceIndex, StructureIndex};
+use crate::network::{COINCIDENT_M, ConduitIndex, Flow, Gap, Network, NodeIndex, PieceIndex, StructureIndex};
 
 mod cautions;
 mod cut_off;
@@ -437,7 +437,8 @@ impl<'a> Search<'a> {
     fn leave_sides(&mut self, piece: PieceIndex, stretch: (f64, f64), entered_m: f64, distance_m: f64) {
         for &(node, along_m, gap_m) in self.from_sides.get(&piece).map_or(&[][..], Vec::as_slice) {
             let beyond_m = distance_m + (along_m - entered_m).abs() + gap_m;
-            let inside = along_m >= stretch.0 && along_m <= stretch.1;
+            // Two gaps that open at one place of the side open into one another.
+            let inside = along_m >= stretch.0 - COINCIDENT_M && along_m <= stretch.1 + COINCIDENT_M;
             if inside && self.within(beyond_m) && self.gains(node, beyond_m) {
                 self.queue.push(Reverse((Certainty::Possible, Metres(beyond_m), node)));
             }
