@@ -485,6 +485,8 @@ impl<'a> Search<'a> {
 
     fn leave_to_sides(&mut self, node: NodeIndex, distance_m: f64) {
         for (piece, along_m, gap_m) in self.onto_sides.get(&node).cloned().unwrap_or_default() {
+            // What opens at the same place of the side is reached even where the piece itself is not entered.
+            self.leave_sides(piece, (along_m, along_m), along_m, distance_m + gap_m);
             let enters = step(self.ground, self.options, self.ground.network.piece(piece).conduit).is_some();
             if enters && self.within(distance_m + gap_m) {
                 self.enter_side(piece, along_m, Certainty::Possible, distance_m + gap_m, Some(node));

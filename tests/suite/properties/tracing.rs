@@ -165,8 +165,10 @@ fn moved(graph: &Graph, cut: &Graph, start: Start) -> Start {
     match start {
         Start::On(at, along_m) if graph.pieces.len() != cut.pieces.len() => {
             let piece = &graph.pieces[at];
-            // A piece of no length stands beside the one that holds the place.
-            let holds = |p: &oracle::Piece| (p.conduit, p.part) == (piece.conduit, piece.part) && along_m >= p.from_m && along_m <= p.to_m;
+            // Of the pieces that meet at the place, one of those into which the place's own was cut.
+            let inside = |p: &oracle::Piece| p.from_m >= piece.from_m && p.to_m <= piece.to_m;
+            let same = |p: &oracle::Piece| (p.conduit, p.part) == (piece.conduit, piece.part);
+            let holds = |p: &oracle::Piece| same(p) && inside(p) && along_m >= p.from_m && along_m <= p.to_m;
             let at = if holds(&cut.pieces[at]) { at } else { cut.pieces.iter().position(holds).expect("the place") };
             Start::On(at, along_m)
         }
