@@ -26,13 +26,14 @@ demo: setup
 	@echo "== build"
 	cargo build --locked --profile $(PROFILE) --bin headwall
 	@echo "== copy the sample village"
-	rm -rf demo
+	rm -rf $(TOWN)
 	mkdir -p demo
 	cp -R data/sample-village $(TOWN)
 	@echo "== import"
 	cargo run --locked --quiet --profile $(PROFILE) -- import $(TOWN)
 	@echo "== investigate: suds at outfall $(SAMPLE_STRUCTURE)"
-	cargo run --locked --quiet --profile $(PROFILE) -- investigate $(TOWN) --structure $(SAMPLE_STRUCTURE) --pollutant suds --output demo/investigation.geojson
+	cargo run --locked --quiet --profile $(PROFILE) -- investigate $(TOWN) --structure $(SAMPLE_STRUCTURE) --pollutant suds
+	cargo run --locked --quiet --profile $(PROFILE) -- investigate $(TOWN) --structure $(SAMPLE_STRUCTURE) --pollutant suds --format geojson --output demo/investigation.geojson
 	@echo
 	@echo "The whole answer is in demo/investigation.geojson; to look into it:"
 	@echo "  ogrinfo -al -so demo/investigation.geojson"
@@ -51,4 +52,4 @@ test: setup
 
 clean:
 	cargo clean
-	rm -rf demo
+	rm -rf $(TOWN) demo/investigation.geojson

@@ -4,8 +4,6 @@
 //! length is in metres. Conversions happen only where data enter or leave. GDAL (PROJ) does the arithmetic; none of its
 //! types is seen outside.
 
-use std::collections::HashMap;
-
 use gdal::spatial_ref::{AxisMappingStrategy, CoordTransform, SpatialRef};
 
 use crate::error::{Error, Result};
@@ -179,7 +177,11 @@ impl Transform {
             Error::input(format!("no way is known from {} to {}", from.label(), to.label())).hint("check the CRS of the layer").cause(cause)
         };
         let (a, b) = (traditional(&from.wkt)?, traditional(&to.wkt)?);
-        Ok(Transform { inner: Some(CoordTransform::new(&a, &b).map_err(no_way)?) })
+        let inner = match (without_shift(from, &a), without_shift(to, &b)) {
+            (Some(a), Some(b)) => CoordTransform::new(&a, &b),
+            _ => CoordTransform::new(&a, &b),
+        };
+        Ok(Transform { inner: Some(inner.map_err(no_way)?) })
     }
 
     /// Turns points in place; what cannot be turned becomes NaN, so that the caller can name the feature.
@@ -202,6 +204,45 @@ impl Transform {
             _ => [f64::NAN, f64::NAN],
         }
     }
+}
+
+/// Datums that stand for one another to within a metre or two, between which no shift is made.
+///
+/// A better operation needs grid files that one machine has and the next has not; the answer must be the same on both.
+const NEAR_WGS84: &[&str] = &[
+    "WGS_1984",
+    "World Geodetic System 1984",
+    "North_American_Datum_1983",
+    "North American Datum 1983",
+    "NAD83",
+    "ETRS89",
+    "European_Terrestrial_Reference_System_1989",
+    "European Terrestrial Reference System 1989",
+    "Geocentric_Datum_of_Australia",
+    "Geocentric Datum of Australia",
+];
+
+/// The projection of such a system on one unnamed datum, so that PROJ has no shift to choose; `None` for any other system.
+///
+/// The ellipsoids of WGS 84 and GRS 80 differ by a tenth of a millimetre.
+fn without_shift(crs: &Crs, reference: &SpatialRef) -> Option<SpatialRef> {
+    if !NEAR_WGS84.iter().any(|name| crs.wkt.contains(name)) {
+        return None;
+    }
+    let text = reference.to_proj4().ok()?;
+    if text.contains("+geoidgrids") || text.contains("+vunits") {
+        return None;
+    }
+    let dropped = ["+datum=", "+ellps=", "+towgs84=", "+nadgrids=", "+type="];
+    let mut kept: Vec<&str> = text.split_whitespace().filter(|word| !dropped.iter().any(|d| word.starts_with(d))).collect();
+    if text.contains("+nadgrids=@null") {
+        // Web Mercator takes the longitude and latitude of the ellipsoid for those of a sphere.
+        kept = vec!["+proj=webmerc", "+no_defs"];
+    }
+    let plain = format!("{} +ellps=GRS80", kept.join(" "));
+    let mut reference = SpatialRef::from_proj4(&plain).ok()?;
+    reference.set_axis_mapping_strategy(AxisMappingStrategy::TraditionalGisOrder);
+    Some(reference)
 }
 
 fn traditional(wkt: &str) -> Result<SpatialRef> {
@@ -296,20 +337,34 @@ impl Exit {
     }
 }
 
-/// Keeps the entries of many layers, one for each CRS.
-#[derive(Debug, Default)]
-pub struct Entries {
-    known: HashMap<String, std::rc::Rc<Entry>>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Entries {
-    /// The entry from a CRS, made once.
-    pub fn of(&mut self, working: &WorkingCrs, from: &Crs) -> Result<std::rc::Rc<Entry>> {
-        if let Some(entry) = self.known.get(from.wkt()) {
-            return Ok(entry.clone());
+    /// The pinned operation must be the projection itself: compared with what PROJ chooses where no grid is at hand.
+    #[test]
+    fn pinned_operations_are_the_plain_projections() {
+        let lon_lat = Crs::lon_lat().unwrap();
+        for (code, lon, lat) in [
+            (2261, -76.3360992, 42.6678426),
+            (2284, -76.25, 36.85),
+            (26918, -76.2, 43.1),
+            (3857, -76.2, 43.1),
+            (4269, -76.2, 43.1),
+            (2249, -71.1, 42.4),
+            (32617, -81.0, 46.49),
+        ] {
+            let crs = Crs::from_epsg(code).unwrap();
+            let pinned = Transform::new(&lon_lat, &crs).unwrap();
+            let mut there = [[lon, lat]];
+            pinned.points(&mut there);
+            let plain = CoordTransform::new(&traditional(lon_lat.wkt()).unwrap(), &traditional(crs.wkt()).unwrap()).unwrap();
+            let (mut x, mut y) = ([lon], [lat]);
+            plain.transform_coords(&mut x, &mut y, &mut []).unwrap();
+            let near = if crs.is_projected() { 0.003 / crs.metres_per_unit() } else { 1e-8 };
+            assert!((there[0][0] - x[0]).abs() < near && (there[0][1] - y[0]).abs() < near, "EPSG:{code}: {there:?} against {x:?} {y:?}");
+            Transform::new(&crs, &lon_lat).unwrap().points(&mut there);
+            assert!((there[0][0] - lon).abs() < 1e-9 && (there[0][1] - lat).abs() < 1e-9, "EPSG:{code} there and back: {there:?}");
         }
-        let entry = std::rc::Rc::new(working.entry(from)?);
-        self.known.insert(from.wkt().to_owned(), entry.clone());
-        Ok(entry)
     }
 }

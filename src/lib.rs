@@ -25,6 +25,8 @@ pub mod links;
 
 pub mod trace;
 
+pub mod waters;
+
 pub mod candidates;
 
 pub mod investigate;

@@ -454,7 +454,7 @@ fn join_to_other_laterals(inventory: &Inventory, joints: &mut [Option<Joint>], s
         found.sort_by_key(|(other, _)| *other);
         found
     };
-    let neighbours: Vec<(usize, Vec<(usize, [f64; 2])>)> = open.into_iter().map(|at| (at, touching(at))).collect();
+    let neighbours: Vec<_> = open.into_iter().map(|at| (at, touching(at))).collect();
     loop {
         let before: Vec<Option<Joint>> = joints.to_vec();
         let mut changed = false;

@@ -40,10 +40,10 @@ impl Import {
         println!("network {}  {}", imported.version, imported.file.display());
         println!("working CRS: {} ({})", imported.working.crs().label(), imported.working.crs().name());
         println!();
-        let width = imported.layers.iter().map(|l| l.name.len()).max().unwrap_or(5).max(5);
+        let width = imported.layers.iter().map(|l| l.layer.len()).max().unwrap_or(5).max(5);
         println!("{:width$}  {:20} {:>9} {:>9}", "layer", "role", "read", "usable");
         for layer in &imported.layers {
-            println!("{:width$}  {:20} {:>9} {:>9}", layer.name, layer.role, grouped(layer.read), grouped(layer.usable));
+            println!("{:width$}  {:20} {:>9} {:>9}", layer.layer, layer.role.word(), grouped(layer.read), grouped(layer.usable));
         }
         println!();
         issues_table::print(&imported.issues, self.all_issues);

@@ -11,6 +11,7 @@ use crate::investigate::{Report, find_conduit, find_structure, place_name, place
 use crate::settings::Length;
 use crate::town::Town;
 use crate::trace::{Trace, TraceOptions, Way, trace};
+use crate::waters;
 
 use super::place::{PlaceArgs, parse_length};
 use super::{answer, grouped, length, open, outward, put};
@@ -133,6 +134,26 @@ impl TraceCommand {
     }
 }
 
+/// The waters by which the conduits end, each once, with the nearest distance.
+fn receiving_waters(town: &Town, found: &Trace) -> String {
+    let within_m = town.basis.settings.receiving_distance.metres();
+    let mut named: Vec<(usize, String)> = Vec::new();
+    for receiving in waters::receiving(town.basis.ground(), found, within_m) {
+        let water = &town.basis.inventory.waters[receiving.water];
+        let name = water.name.as_deref().map_or_else(|| water.key.to_string(), |name| format!("{name} ({})", water.key));
+        if !named.iter().any(|(known, _)| *known == receiving.water) {
+            named.push((receiving.water, format!("{name}, {} away", length(town, receiving.away_m))));
+        }
+    }
+    if town.basis.inventory.waters.is_empty() {
+        return "receiving waters: no waters are on the map\n".to_owned();
+    }
+    match named.as_slice() {
+        [] => format!("receiving waters: none on the map within {} of where the conduits end\n", length(town, within_m)),
+        some => format!("receiving waters: {}\n", some.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("; ")),
+    }
+}
+
 fn table(town: &Town, found: &Trace, place: &str) -> String {
     let inventory = &town.basis.inventory;
     let mut out = answer::head(town, place);
@@ -157,6 +178,7 @@ fn table(town: &Town, found: &Trace, place: &str) -> String {
             [] => "outfalls: it reaches no outfall on the map\n".to_owned(),
             some => format!("outfalls: {}\n", some.join(", ")),
         });
+        out.push_str(&receiving_waters(town, found));
     }
     out.push_str(&answer::cautions(town, found));
     out.push_str("\n  distance  certainty  length    conduit\n");

@@ -9,6 +9,7 @@ use crate::inventory::{Key, LevelField};
 use crate::investigate::{Investigation, Whereabouts};
 use crate::network::locate::Place;
 use crate::network::{ConduitIndex, Flow, StructureIndex};
+use crate::town::LayerFeature;
 use crate::trace::{Trace, TracedConduit, TracedParcel};
 
 use super::{Originals, Outward, geometry_to_json, investigation_head, rounded, trace_head};
@@ -255,12 +256,12 @@ fn candidate_feature(outward: &Outward, candidate: &Candidate, originals: &Origi
 }
 
 /// A layer as imported: every feature with its original attributes.
-pub fn layer(outward: &Outward, name: &str, features: Vec<(String, Option<Geometry>, Map<String, Json>)>) -> Json {
+pub fn layer(outward: &Outward, name: &str, features: Vec<LayerFeature>) -> Json {
     let features = features
         .into_iter()
-        .map(|(id, shape, properties)| {
+        .map(|LayerFeature { id, shape, attributes }| {
             let geometry = shape.map_or(Json::Null, |shape| geometry_to_json(outward, &shape));
-            feature(id, geometry, Json::Object(properties))
+            feature(id, geometry, Json::Object(attributes))
         })
         .collect();
     let head = json!({ "town": outward.basis.settings.name, "synthetic": outward.basis.settings.synthetic, "network_version": outward.version, "layer": name });

@@ -11,7 +11,8 @@ use crate::inventory::Key;
 use crate::investigate::{Basis, Investigation};
 use crate::links::ParcelIndex;
 use crate::network::{ConduitIndex, StructureIndex};
-use crate::trace::{Caution, Effect, Trace};
+use crate::trace::{Caution, Effect, Trace, Way};
+use crate::waters;
 
 pub mod csv;
 pub mod geojson;
@@ -176,7 +177,29 @@ pub fn trace_head(outward: &Outward, trace: &Trace, place: &str) -> Json {
         "structures": trace.structures.len(),
         "length_m": rounded(trace.length_m(), 2),
         "parcels": trace.parcels.len(),
+        "receiving_waters": receiving_waters(outward, trace),
         "cautions": cautions(outward, trace),
         "settings": outward.settings(),
     })
+}
+
+/// The waters by which the conduits of a downstream trace end; null for an upstream one.
+fn receiving_waters(outward: &Outward, trace: &Trace) -> Json {
+    if trace.way == Way::Up {
+        return Json::Null;
+    }
+    let inventory = &outward.basis.inventory;
+    let found = waters::receiving(outward.basis.ground(), trace, outward.basis.settings.receiving_distance.metres());
+    let row = |r: &waters::Receiving| {
+        let water = &inventory.waters[r.water];
+        json!({
+            "water_id": water.key.to_string(),
+            "layer": outward.layer(&water.key),
+            "name": water.name.as_deref(),
+            "at": outward.basis.network.node_name(inventory, r.at),
+            "away_m": rounded(r.away_m, 2),
+            "basis": match r.basis { waters::ReceivingBasis::Nearness => "nearness" },
+        })
+    };
+    found.iter().map(row).collect()
 }

@@ -1,4 +1,4 @@
-//! Which rows does this table hold? Every value stays text, so that ids keep their zeros; places come from two columns or a WKT column.
+//! Which rows does this table hold? Every value stays text, so that ids keep their zeros; places come from two columns.
 
 use std::path::Path;
 

@@ -105,11 +105,11 @@ fn open(path: &Path, read_only: bool) -> Result<SqliteConnection> {
     SqliteConnection::establish(&address).map_err(|cause| Error::machine("cannot be opened as a database").file(path).cause(cause))
 }
 
-/// Writes a new GeoPackage with these tables and parts, synced to the disk.
+/// Writes a new GeoPackage with these tables and parts, synced to the disk; `about` is a table of names and values for people.
 ///
 /// # Errors
 /// A disk that refuses; what was written so far is the caller's to remove.
-pub fn write(path: &Path, crs: &Crs, tables: &[Table], parts: &[Part]) -> Result<()> {
+pub fn write(path: &Path, crs: &Crs, tables: &[Table], about: &[(&str, String)], parts: &[Part]) -> Result<()> {
     let mut db = open(path, false)?;
     let failed = |what: &str| refused(path, what);
     db.batch_execute(
@@ -122,6 +122,7 @@ pub fn write(path: &Path, crs: &Crs, tables: &[Table], parts: &[Part]) -> Result
         for table in tables {
             write_table(db, table, srs_id)?;
         }
+        write_about(db, about)?;
         db.batch_execute(
             "CREATE TABLE headwall_parts (name TEXT NOT NULL, seq INTEGER NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (name, seq));",
         )?;
@@ -230,6 +231,20 @@ fn write_table(db: &mut SqliteConnection, table: &Table, srs_id: i32) -> QueryRe
     Ok(())
 }
 
+/// A registered table without shapes; GIS programs then show no table that is not registered, such as the parts.
+fn write_about(db: &mut SqliteConnection, about: &[(&str, String)]) -> QueryResult<()> {
+    db.batch_execute("CREATE TABLE about (fid INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL);")?;
+    diesel::sql_query(
+        "INSERT INTO gpkg_contents VALUES ('about', 'attributes', 'about', 'what this file is', ?, NULL, NULL, NULL, NULL, NULL)",
+    )
+    .bind::<Text, _>(TIME)
+    .execute(db)?;
+    for (name, value) in about {
+        diesel::sql_query("INSERT INTO about (name, value) VALUES (?, ?)").bind::<Text, _>(*name).bind::<Text, _>(value).execute(db)?;
+    }
+    Ok(())
+}
+
 /// The header of GeoPackage 1.3 (little endian, envelope of x and y) and WKB.
 fn geometry_blob(shape: &Geometry, srs_id: i32) -> Vec<u8> {
     let mut blob = vec![b'G', b'P', 0];
@@ -312,6 +327,24 @@ pub struct StoredFeature {
     pub shape: Option<Geometry>,
     /// Its original attributes as JSON text.
     pub attributes: String,
+}
+
+#[derive(QueryableByName)]
+struct Name {
+    #[diesel(sql_type = Text)]
+    name: String,
+}
+
+/// The names of the tables of features, in order.
+///
+/// # Errors
+/// A file that is no GeoPackage, or is damaged.
+pub fn table_names(path: &Path) -> Result<Vec<String>> {
+    let mut db = open(path, true)?;
+    let rows: Vec<Name> = diesel::sql_query("SELECT table_name AS name FROM gpkg_contents ORDER BY table_name")
+        .load(&mut db)
+        .map_err(|cause| Error::input("is no network version that Headwall wrote").file(path).cause(cause))?;
+    Ok(rows.into_iter().map(|row| row.name).collect())
 }
 
 /// Every feature of a layer, in the order of its source file.

@@ -13,6 +13,9 @@ use crate::error::{Error, Result};
 /// Multi-geometries inside each other deeper than this are refused.
 const DEPTH_LIMIT: usize = 16;
 
+/// Elements inside each other deeper than this are refused.
+const DEEPEST: i64 = 500;
+
 /// Reads the placemarks of a folder, or of all folders.
 pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<RawLayer> {
     let (text, issues) = text::read(path, None)?;
@@ -30,7 +33,9 @@ pub(super) fn layers(path: &Path) -> Result<Vec<String>> {
 
 fn parsed<'a>(path: &Path, text: &'a str) -> Result<Document<'a>> {
     // Elements nest a dozen deep in any real file; the bound keeps the stack safe.
-    too_deep(text).then_some(()).map_or(Ok(()), |()| Err(Error::input("elements lie too deep inside each other").file(path)))?;
+    if too_deep(text) {
+        return Err(Error::input("elements lie too deep inside each other").file(path));
+    }
     let options = ParsingOptions { allow_dtd: false, ..ParsingOptions::default() };
     Document::parse_with_options(text, options).map_err(|cause| {
         Error::input(format!("this is no KML that can be read: {cause}"))
@@ -39,20 +44,30 @@ fn parsed<'a>(path: &Path, text: &'a str) -> Result<Document<'a>> {
     })
 }
 
+/// Counts opened elements ahead of the parser; what stands in comments and CDATA (descriptions in HTML) opens none.
 fn too_deep(text: &str) -> bool {
-    let (mut depth, mut deepest) = (0i64, 0i64);
-    for (at, _) in text.match_indices('<') {
-        match text.as_bytes().get(at + 1) {
-            Some(b'/') => depth -= 1,
-            Some(b'?' | b'!') => {}
-            _ => {
-                let closes_itself = text[at..].find('>').is_some_and(|end| text[..at + end].ends_with('/'));
-                depth += i64::from(!closes_itself);
-            }
+    let mut depth = 0i64;
+    let mut rest = text;
+    while let Some(at) = rest.find('<') {
+        rest = &rest[at..];
+        let end = if rest.starts_with("<![CDATA[") {
+            "]]>"
+        } else if rest.starts_with("<!--") {
+            "-->"
+        } else {
+            ">"
+        };
+        let Some(length) = rest.find(end) else { return depth > DEEPEST };
+        let tag = &rest[..length];
+        if end == ">" && !tag.starts_with("<?") && !tag.starts_with("<!") {
+            depth += if tag.starts_with("</") { -1 } else { i64::from(!tag.ends_with('/')) };
         }
-        deepest = deepest.max(depth);
+        if depth > DEEPEST {
+            return true;
+        }
+        rest = &rest[length + end.len()..];
     }
-    deepest > 500
+    false
 }
 
 fn folders(document: &Document<'_>, path: &Path) -> Vec<String> {
@@ -230,6 +245,14 @@ mod tests {
         assert_eq!(read_text(path, TWO_STYLES, Some("Storm")).unwrap().features.len(), 2);
         let error = read_text(path, TWO_STYLES, Some("Sewer")).unwrap_err().to_string();
         assert!(error.contains("Storm, Other"), "{error}");
+    }
+
+    #[test]
+    fn html_in_descriptions_is_no_depth() {
+        let html = "<br>".repeat(2000);
+        let text =
+            format!("<kml><Document><Placemark><!-- {html} --><description><![CDATA[{html}]]></description></Placemark></Document></kml>");
+        assert_eq!(read_text(Path::new("a.kml"), &text, None).unwrap().features.len(), 1);
     }
 
     #[test]

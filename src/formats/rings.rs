@@ -2,7 +2,8 @@
 //!
 //! Shapefiles and Esri JSON mark holes by winding alone, and real files wind them either way.
 
-use geo::{Area, BoundingRect, Contains, Coord, Intersects, LineString, MultiPolygon, Polygon, Rect};
+use geo::coordinate_position::{CoordPos, coord_pos_relative_to_ring};
+use geo::{Area, BoundingRect, Coord, Intersects, LineString, MultiPolygon, Polygon, Rect};
 
 struct Ring {
     line: LineString,
@@ -23,7 +24,8 @@ pub(crate) fn polygons_from_rings(rings: Vec<LineString>) -> MultiPolygon {
     let mut rings: Vec<Ring> = rings
         .into_iter()
         .filter(encloses)
-        .filter_map(|line| {
+        .filter_map(|mut line| {
+            line.close();
             let bounds = line.bounding_rect()?;
             let area = Polygon::new(line.clone(), vec![]).unsigned_area();
             Some(Ring { line, bounds, area, depth: 0, parent: None })
@@ -62,24 +64,20 @@ fn encloses(line: &LineString) -> bool {
     line.0.iter().any(|c| c != first && c != second)
 }
 
-/// Whether the inner ring lies in the outer one: most of its vertices that are not on the outer ring do.
+/// Whether the inner ring lies in the outer one.
 fn holds(outer: &Ring, inner: &Ring) -> bool {
     if !outer.bounds.intersects(&inner.bounds) {
         return false;
     }
-    let polygon = Polygon::new(outer.line.clone(), vec![]);
-    let mut places: Vec<Coord> = inner.line.0.clone();
-    if let Some(second) = inner.line.0.get(1) {
-        let first = inner.line.0[0];
-        places.push(Coord { x: (first.x + second.x) / 2.0, y: (first.y + second.y) / 2.0 });
-    }
-    // A vertex on the outer ring says nothing; the first that is off it decides, since rings of one shape do not cross.
-    for place in places {
-        if polygon.contains(&place) {
-            return true;
-        }
-        if !polygon.intersects(&place) {
-            return false;
+    let corners = inner.line.0.iter().copied();
+    // Where every vertex lies on the outer ring, the middle of an edge may still tell.
+    let middles = inner.line.lines().map(|edge| Coord { x: (edge.start.x + edge.end.x) / 2.0, y: (edge.start.y + edge.end.y) / 2.0 });
+    // The first place that is off the outer ring decides, since the rings of one shape do not cross.
+    for place in corners.chain(middles) {
+        match coord_pos_relative_to_ring(place, &outer.line) {
+            CoordPos::Inside => return true,
+            CoordPos::Outside => return false,
+            CoordPos::OnBoundary => {}
         }
     }
     false

@@ -99,3 +99,83 @@ fn names_that_lie_are_refused() {
     assert!(read(Path::new("/vsicurl/http://127.0.0.1/a.geojson"), &ReadOptions::default()).is_err());
     assert!(read(Path::new("http://127.0.0.1/a.geojson"), &ReadOptions::default()).is_err());
 }
+
+#[test]
+fn a_table_is_joined_by_row() {
+    let folder = tempfile::tempdir().unwrap();
+    for part in ["shp", "shx", "prj"] {
+        std::fs::copy(case(&format!("null-shapes/storm.{part}")), folder.path().join(format!("storm.{part}"))).unwrap();
+    }
+    let path = folder.path().join("storm.shp");
+    let alone = read(&path, &ReadOptions::default()).unwrap();
+    assert!(alone.fields.is_empty() && alone.issues[0].code == IssueCode::InputIncomplete);
+    let table = folder.path().join("rows.csv");
+    std::fs::write(&table, format!("ID\n{}", "a\n".repeat(alone.features.len()))).unwrap();
+    let options = ReadOptions { attributes_by_row: Some(table.clone()), ..ReadOptions::default() };
+    let joined = read(&path, &options).unwrap();
+    assert_eq!(of(&joined, 0, "ID"), &Value::Text("a".into()));
+    assert!(joined.issues.is_empty());
+    std::fs::write(&table, "ID\na\n").unwrap();
+    assert!(read(&path, &options).unwrap_err().to_string().contains("rows.csv"));
+}
+
+#[test]
+fn a_geopackage_is_left_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("network.gpkg");
+    std::fs::copy(case("curved-pipe/network.gpkg"), &path).unwrap();
+    let before = std::fs::read(&path).unwrap();
+    read(&path, &ReadOptions { layer: Some("pipes".into()), ..ReadOptions::default() }).unwrap();
+    assert_eq!(before, std::fs::read(&path).unwrap());
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+mod any_bytes {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Sound files of each format, into which changes are made.
+    const SEEDS: [(&str, &str); 8] = [
+        ("geojson", "big-ids-and-twin-names/pipes.geojson"),
+        ("json", "esri-rings/parcels.json"),
+        ("json", "dates-in-milliseconds/pipes.json"),
+        ("csv", "csv-ids-with-zeros/structures.csv"),
+        ("kml", "kml-two-folders-one-name/storm.kml"),
+        ("inp", "inp-loose-writing/model.inp"),
+        ("shp", "z-and-m-no-data/storm.shp"),
+        ("dbf", "deleted-records-and-dates/storm.dbf"),
+    ];
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+        /// No change of a file makes a reader panic; it gives features or an error that names the file.
+        #[test]
+        fn changed_files_give_features_or_an_error(
+            seed in 0..SEEDS.len(),
+            changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..12),
+            cut in prop::option::of(any::<prop::sample::Index>()),
+        ) {
+            let (extension, source) = SEEDS[seed];
+            let mut bytes = std::fs::read(case(source)).unwrap();
+            for (at, byte) in changes {
+                let at = at.index(bytes.len());
+                bytes[at] = byte;
+            }
+            if let Some(cut) = cut {
+                bytes.truncate(cut.index(bytes.len()));
+            }
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join(format!("changed.{extension}"));
+            std::fs::write(&path, &bytes).unwrap();
+            if extension == "shp" {
+                std::fs::copy(case("z-and-m-no-data/storm.shx"), folder.path().join("changed.shx")).unwrap();
+            }
+            let error = if extension == "inp" { swmm::read(&path).err() } else { read(&path, &ReadOptions::default()).err() };
+            if let Some(error) = error {
+                prop_assert!(error.to_string().contains("changed."), "{error}");
+            }
+        }
+    }
+}

@@ -194,7 +194,8 @@ impl Parser<'_> {
         if header.has_z {
             let z = self.f64(header.little)?;
             // An empty point has no height either.
-            self.bad_height |= !(x.is_nan() && y.is_nan()) && !super::plausible_height(z);
+            let is_empty = x.is_nan() && y.is_nan();
+            self.bad_height |= !is_empty && !super::plausible_height(z);
         }
         if header.has_m {
             // A measure below -10^38 is the shapefile's way to say "none", and no fault.

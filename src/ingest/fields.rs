@@ -352,7 +352,11 @@ impl<'a> FieldReader<'a> {
     }
 
     fn level_unit(&self) -> LengthUnit {
-        if self.is_metric() { LengthUnit::Metre } else { LengthUnit::Foot }
+        match self.settings.units {
+            LengthUnit::SurveyFoot => LengthUnit::SurveyFoot,
+            LengthUnit::Foot | LengthUnit::Inch => LengthUnit::Foot,
+            LengthUnit::Metre | LengthUnit::Centimetre | LengthUnit::Millimetre => LengthUnit::Metre,
+        }
     }
 
     /// A level with its kind and datum.

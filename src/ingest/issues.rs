@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use geo::{Coord, MultiPolygon};
 
-use super::{Table, shape_of};
+use super::Table;
 use crate::data_issue::{DataIssue, IssueCode};
 use crate::formats::RawShape;
-use crate::inventory::Inventory;
+use crate::inventory::{Inventory, LayerIndex};
 
 /// Parts that coincide within this are the same, metres (the project's meaning of "coincident").
 const COINCIDENT_M: f64 = 0.001;
@@ -16,8 +16,15 @@ const COINCIDENT_M: f64 = 0.001;
 #[derive(Debug, Default)]
 pub(super) struct Issues {
     all: Vec<DataIssue>,
-    gathered: BTreeMap<(IssueCode, String, Option<String>, Option<String>), Vec<String>>,
+    /// The ids by what is doubtful about them.
+    gathered: BTreeMap<Doubt, Vec<String>>,
 }
+
+/// Code, layer, field and value.
+type Doubt = (IssueCode, String, Option<String>, Option<String>);
+
+/// The rings of an outline in whole millimetres.
+type Signature = Vec<Vec<(i64, i64)>>;
 
 impl Issues {
     pub(super) fn push(&mut self, issue: DataIssue) {
@@ -75,17 +82,16 @@ pub(super) fn of_reader(table: &mut Table, issues: &mut Issues) {
         if let RawShape::Unreadable(reason) = &feature.shape {
             issues.gather(RawShape::unreadable_code(reason), &name, None, Some(reason), &id.plain);
         }
-        debug_assert!(shape_of(&feature.shape).is_none_or(|_| !table.ids.is_empty()));
     }
 }
 
 /// Parcels with one outline, whichever vertex each begins with.
 pub(super) fn report_stacked_parcels(inventory: &Inventory, issues: &mut Issues) {
-    let mut stacks: BTreeMap<(u16, Vec<Vec<(i64, i64)>>), Vec<(&str, Coord)>> = BTreeMap::new();
+    let mut stacks: BTreeMap<(LayerIndex, Signature), Vec<(&str, Coord)>> = BTreeMap::new();
     for parcel in &inventory.parcels {
         let Some(outline) = &parcel.outline else { continue };
         let Some(first) = outline.0.first().and_then(|p| p.exterior().0.first()) else { continue };
-        stacks.entry((parcel.key.layer.0, signature(outline))).or_default().push((&parcel.key.id, *first));
+        stacks.entry((parcel.key.layer, signature(outline))).or_default().push((&parcel.key.id, *first));
     }
     for ((layer, _), mut parcels) in stacks {
         if parcels.len() < 2 {
@@ -93,15 +99,15 @@ pub(super) fn report_stacked_parcels(inventory: &Inventory, issues: &mut Issues)
         }
         parcels.sort_by(|a, b| a.0.cmp(b.0));
         let at = parcels[0].1;
-        let layer = inventory.layer_name(crate::inventory::LayerIndex(layer));
+        let layer = inventory.layer_name(layer);
         let issue = DataIssue::new(IssueCode::StackedParcels, layer).ids(parcels.iter().map(|(id, _)| *id)).at(at.x, at.y);
         issues.push(issue.message(format!("{} parcels share one outline; each stays a record of its own", parcels.len())));
     }
 }
 
 /// The rings in whole millimetres, each turned to begin with its smallest vertex, and sorted.
-fn signature(outline: &MultiPolygon) -> Vec<Vec<(i64, i64)>> {
-    let mut rings: Vec<Vec<(i64, i64)>> = outline
+fn signature(outline: &MultiPolygon) -> Signature {
+    let mut rings: Signature = outline
         .0
         .iter()
         .flat_map(|p| std::iter::once(p.exterior()).chain(p.interiors()))

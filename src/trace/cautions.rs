@@ -126,12 +126,15 @@ impl Finder<'_> {
     }
 
     fn place(&self, cautions: &mut Vec<Caution>) {
-        if let Place::Node(node) = self.trace.place
-            && self.ground.network.is_bare(node)
-        {
+        let Place::Node(node) = self.trace.place else { return };
+        let network = self.ground.network;
+        let mut touching = network.arriving(node).iter().chain(network.leaving(node)).map(|p| network.piece(*p).conduit);
+        // A storm trace never enters a sanitary main, so one that ends here connects the place to nothing.
+        if touching.all(|c| self.ground.inventory.conduits[c.at()].system == System::Sanitary) {
             let name = self.node_id(node);
+            let what = if network.is_bare(node) { "any conduit" } else { "any conduit but sanitary mains" };
             let message =
-                format!("{name} is not connected to any conduit on the map: that nothing was found says nothing about what drains here");
+                format!("{name} is not connected to {what} on the map: that nothing was found says nothing about what drains here");
             cautions.push(self.caution(CautionKind::NotConnected, vec![name], message, Some(node)));
         }
     }

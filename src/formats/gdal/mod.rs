@@ -163,19 +163,32 @@ pub(super) fn read(path: &Path, format: Format, wanted: Option<&str>) -> Result<
         };
         layer.features.push(RawFeature { row: layer.features.len() + 1, feature_id: None, shape, bad_height, values });
     }
-    if let Some(reason) = raw::last_failure() {
-        return Err(Error::input("the layer cannot be read to its end")
-            .file(path)
-            .layer(&layer.name)
-            .found(reason)
-            .hint("the file is damaged: copy or export it again"));
-    }
-    if expected.is_some_and(|count| usize::try_from(count).is_ok_and(|count| count > layer.features.len())) {
-        layer.issues.push(DataIssue::new(IssueCode::InputIncomplete, "").file(file_name(path)).message(format!(
-            "{} says that layer {} has more features than can be read",
-            file_name(path),
-            layer.name
-        )));
+    let read = layer.features.len();
+    let short = expected.is_none_or(|count| usize::try_from(count).is_ok_and(|count| count > read));
+    match raw::last_failure() {
+        Some(reason) if short => {
+            return Err(Error::input("the layer cannot be read to its end")
+                .file(path)
+                .layer(&layer.name)
+                .found(reason)
+                .hint("the file is damaged: copy or export it again"));
+        }
+        // All features are there, but something in one of them is not.
+        Some(reason) => {
+            layer.issues.push(DataIssue::new(IssueCode::ValueUnreadable, "").file(file_name(path)).value(reason.as_str()).message(format!(
+                "something in layer {} of {} could not be read: {reason}",
+                layer.name,
+                file_name(path)
+            )))
+        }
+        None if short && expected.is_some() => {
+            layer.issues.push(DataIssue::new(IssueCode::InputIncomplete, "").file(file_name(path)).message(format!(
+                "{} says that layer {} has more features than can be read",
+                file_name(path),
+                layer.name
+            )));
+        }
+        None => {}
     }
     Ok(layer)
 }
@@ -231,7 +244,7 @@ fn date(text: &str) -> Option<String> {
     };
     let zone = match zone.len() {
         3 => format!("{zone}:00"),
-        5 if !zone.contains(':') => format!("{}:{}", &zone[..3], &zone[3..]),
+        5 if zone.is_ascii() && !zone.contains(':') => format!("{}:{}", &zone[..3], &zone[3..]),
         _ => zone.to_owned(),
     };
     let stamp: jiff::Timestamp = format!("{day}T{clock}{zone}").parse().ok()?;

@@ -131,3 +131,97 @@ fn shape_of(shape: &RawShape) -> Option<&Geometry> {
         RawShape::None | RawShape::Unreadable(_) => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::{RawFeature, RawField, Value};
+    use geo::{Point, polygon};
+    use std::path::PathBuf;
+
+    fn layer(shapes: Vec<Geometry>) -> RawLayer {
+        let feature = |(at, shape): (usize, Geometry)| RawFeature {
+            row: at + 1,
+            feature_id: None,
+            shape: RawShape::Shape(shape),
+            bad_height: false,
+            values: vec![Value::Text(format!("A & \"B\" {at}")), Value::Date("2024-02-29".to_owned())],
+        };
+        RawLayer {
+            file: PathBuf::new(),
+            name: "l".to_owned(),
+            crs: Some("EPSG:2261".to_owned()),
+            crs_is_implied: false,
+            fields: vec![RawField::plain("NAME"), RawField { is_date: true, ..RawField::plain("SEEN") }],
+            features: shapes.into_iter().enumerate().map(feature).collect(),
+            issues: Vec::new(),
+            doubts: Vec::new(),
+        }
+    }
+
+    fn written(format: Format, path: &str, layer: RawLayer) -> Vec<u8> {
+        let folder = tempfile::tempdir().unwrap();
+        write_file(folder.path(), &OutputFile { path: path.to_owned(), format, crs: None, layers: vec![layer] }).unwrap();
+        fs::read(folder.path().join(path)).unwrap()
+    }
+
+    fn point() -> Geometry {
+        Point::new(912_000.0, 968_000.5).into()
+    }
+
+    #[test]
+    fn the_same_layer_gives_the_same_bytes() {
+        for (format, path) in [(Format::GeoPackage, "a/l.gpkg"), (Format::Shapefile, "l.dbf"), (Format::GeoJson, "l.geojson")] {
+            let path = path.to_owned();
+            let target = if format == Format::Shapefile { "l.shp" } else { &path };
+            let once = || {
+                let folder = tempfile::tempdir().unwrap();
+                let file = OutputFile { path: target.to_owned(), format, crs: None, layers: vec![layer(vec![point()])] };
+                write_file(folder.path(), &file).unwrap();
+                fs::read(folder.path().join(&path)).unwrap()
+            };
+            assert!(once() == once(), "{path}");
+        }
+    }
+
+    #[test]
+    fn dates_leave_for_esri_as_milliseconds() {
+        let text = String::from_utf8(written(Format::EsriJson, "l.json", layer(vec![point()]))).unwrap();
+        assert!(text.contains("\"SEEN\":1709164800000"), "{text}");
+        assert!(text.contains("{\"x\":912000,\"y\":968000.5}"), "{text}");
+    }
+
+    #[test]
+    fn kml_escapes_and_csv_quotes() {
+        let kml = String::from_utf8(written(Format::Kml, "l.kml", layer(vec![point()]))).unwrap();
+        assert!(kml.contains("A &amp; &quot;B&quot; 0"), "{kml}");
+        let csv = String::from_utf8(written(Format::Csv, "l.csv", layer(vec![point()]))).unwrap();
+        assert_eq!(csv, "NAME,SEEN,X,Y\n\"A & \"\"B\"\" 0\",2024-02-29,912000,968000.5\n");
+    }
+
+    #[test]
+    fn outer_rings_of_geojson_run_against_the_clock() {
+        let clockwise = polygon![(x: 912_000.0, y: 968_000.0), (x: 912_000.0, y: 968_100.0), (x: 912_100.0, y: 968_100.0), (x: 912_000.0, y: 968_000.0)];
+        let text = String::from_utf8(written(Format::GeoJson, "l.geojson", layer(vec![clockwise.into()]))).unwrap();
+        let read: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let ring: Vec<[f64; 2]> = serde_json::from_value(read["features"][0]["geometry"]["coordinates"][0].clone()).unwrap();
+        let twice: f64 = ring.windows(2).map(|p| p[0][0] * p[1][1] - p[1][0] * p[0][1]).sum();
+        assert!(twice > 0.0, "{ring:?}");
+    }
+
+    #[test]
+    fn what_a_format_cannot_hold_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let two = OutputFile {
+            path: "l.geojson".to_owned(),
+            format: Format::GeoJson,
+            crs: None,
+            layers: vec![layer(vec![point()]), layer(vec![point()])],
+        };
+        assert!(write_file(folder.path(), &two).unwrap_err().to_string().contains("one layer"));
+        let mut long = layer(vec![point()]);
+        long.fields[0].name = "ELEVENCHARS".to_owned();
+        let long = OutputFile { path: "l.shp".to_owned(), format: Format::Shapefile, crs: None, layers: vec![long] };
+        assert!(write_file(folder.path(), &long).unwrap_err().to_string().contains("ten characters"));
+    }
+}
