@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::inventory::{Conduit, ConduitKind, Inventory, OutfallKind, Status, System};
 use crate::links::{Links, ParcelIndex, outline_to_segment_m};
 use crate::network::locate::Place;
-use crate::network::{ConduitIndex, Flow, Gap, Network, NodeIndex, PieceIndex, StructureIndex};
+use crate::network::{COINCIDENT_M, ConduitIndex, Flow, Gap, Network, NodeIndex, PieceIndex, StructureIndex};
 use crate::rules::Hydraulics;
 
 mod cautions;
@@ -473,7 +473,8 @@ impl<'a> Search<'a> {
     fn leave_sides(&mut self, piece: PieceIndex, stretch: (f64, f64), entered_m: f64, distance_m: f64) {
         for &(node, along_m, gap_m) in self.from_sides.get(&piece).map_or(&[][..], Vec::as_slice) {
             let beyond_m = distance_m + (along_m - entered_m).abs() + gap_m;
-            let inside = along_m >= stretch.0 && along_m <= stretch.1;
+            // Two gaps that open at one place of the side open into one another.
+            let inside = along_m >= stretch.0 - COINCIDENT_M && along_m <= stretch.1 + COINCIDENT_M;
             if inside && self.within(beyond_m) && self.gains(node, beyond_m) {
                 self.queue.push(Reverse((Certainty::Possible, Metres(beyond_m), node)));
             }
@@ -529,6 +530,8 @@ impl<'a> Search<'a> {
 
     fn leave_to_sides(&mut self, node: NodeIndex, distance_m: f64) {
         for (piece, along_m, gap_m) in self.onto_sides.get(&node).cloned().unwrap_or_default() {
+            // What opens at the same place of the side is reached even where the piece itself is not entered.
+            self.leave_sides(piece, (along_m, along_m), along_m, distance_m + gap_m);
             let enters = step(self.ground, self.options, self.ground.network.piece(piece).conduit).is_some();
             if enters && self.within(distance_m + gap_m) {
                 self.enter_side(piece, along_m, Certainty::Possible, distance_m + gap_m, Some(node));

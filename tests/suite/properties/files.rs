@@ -263,7 +263,7 @@ fn what_leaves_comes_back(plan: &Plan) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(cases(10))]
+    #![proptest_config(cases(5))]
 
     #[test]
     fn units_and_references_change_nothing(plan in plan(16)) {

@@ -377,15 +377,15 @@ pub fn trace(
         let enters = inventory.structures[s].outfall_kind == Some(OutfallKind::InterconnectionIn);
         stops[*node] |= (up && enters) || options.stop_structures.iter().any(|o| o.at() == s);
     }
-    // Arcs as walked: near node, far node, piece.
-    let mut arcs: Vec<(usize, usize, usize)> = Vec::new();
+    // Arcs as walked: near node, far node, piece, whether it is entered at its start.
+    let mut arcs: Vec<(usize, usize, usize, bool)> = Vec::new();
     for (p, piece) in graph.pieces.iter().enumerate() {
         let with = graph.flows[piece.conduit].with;
         if with != Some(up) {
-            arcs.push((piece.start, piece.end, p));
+            arcs.push((piece.start, piece.end, p, true));
         }
         if with != Some(!up) {
-            arcs.push((piece.end, piece.start, p));
+            arcs.push((piece.end, piece.start, p, false));
         }
     }
     let mut found = Found { pieces: vec![None; graph.pieces.len()], nodes: vec![None; count] };
@@ -424,7 +424,7 @@ pub fn trace(
                     changed = true;
                 }
             };
-            for &(near, beyond, p) in &arcs {
+            for &(near, beyond, p, _) in &arcs {
                 let piece = &graph.pieces[p];
                 let carries = step(inventory, graph, options, piece.conduit).is_some_and(|own| own <= sureness);
                 if carries && !stops[near] && far[near].is_finite() {
@@ -445,19 +445,16 @@ pub fn trace(
         for (node, d) in far.iter().enumerate().filter(|(_, d)| d.is_finite()) {
             found.nodes[node].get_or_insert((sureness, *d));
         }
-        for &(near, _, p) in &arcs {
+        for &(near, _, p, at_start) in &arcs {
             let piece = &graph.pieces[p];
             let carries = step(inventory, graph, options, piece.conduit).is_some_and(|own| own <= sureness);
             if carries && !stops[near] && far[near].is_finite() {
                 let reach = most - far[near];
-                stretches[p].push(if near == piece.start {
+                stretches[p].push(if at_start {
                     (piece.from_m, piece.to_m.min(piece.from_m + reach))
                 } else {
                     (piece.from_m.max(piece.to_m - reach), piece.to_m)
                 });
-                if piece.start == piece.end && graph.flows[piece.conduit].with.is_none() {
-                    stretches[p].push((piece.from_m.max(piece.to_m - reach), piece.to_m));
-                }
                 found.pieces[p].get_or_insert((sureness, 0.0));
             }
         }

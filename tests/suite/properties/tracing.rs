@@ -130,7 +130,7 @@ impl Asked {
         if self.on_piece {
             let at = self.at % built.network.pieces.len();
             let piece = built.network.pieces[at];
-            let along_m = piece.from_m + piece.length_m() * f64::from(self.along) / 100.0;
+            let along_m = (piece.from_m + piece.length_m() * f64::from(self.along) / 100.0).min(piece.to_m);
             return (Place::OnPiece { piece: PieceIndex(at as u32), along_m }, Start::On(at, along_m));
         }
         let known: Vec<(&NodeIndex, &usize)> = nodes.iter().collect();
@@ -154,7 +154,7 @@ fn with_bridges(built: &Built, graph: &Graph, nodes: &BTreeMap<NodeIndex, usize>
         let line = built.network.line(&built.inventory, onto, whole.from_m, whole.to_m).expect("drawn");
         let along_m = whole.from_m + oracle::foot(&line, [at.x(), at.y()]).0;
         // Two gaps that open at one place of the side open into one another.
-        let known = cuts.iter().find(|(p, at_m, _)| *p == onto && (at_m - along_m).abs() < 1e-6).map(|cut: &(_, f64, _)| cut.2);
+        let known = cuts.iter().find(|(p, at_m, _)| *p == onto && (at_m - along_m).abs() <= 0.001).map(|cut: &(_, f64, _)| cut.2);
         let node = known.unwrap_or_else(|| {
             let piece = joined.piece_at(whole.conduit, whole.part, along_m).expect("a place on the piece");
             joined.cut(piece, along_m)
@@ -170,8 +170,10 @@ fn moved(graph: &Graph, cut: &Graph, start: Start) -> Start {
     match start {
         Start::On(at, along_m) if graph.pieces.len() != cut.pieces.len() => {
             let piece = &graph.pieces[at];
-            // A piece of no length stands beside the one that holds the place.
-            let holds = |p: &oracle::Piece| (p.conduit, p.part) == (piece.conduit, piece.part) && along_m >= p.from_m && along_m <= p.to_m;
+            // Of the pieces that meet at the place, one of those into which the place's own was cut.
+            let inside = |p: &oracle::Piece| p.from_m >= piece.from_m && p.to_m <= piece.to_m;
+            let same = |p: &oracle::Piece| (p.conduit, p.part) == (piece.conduit, piece.part);
+            let holds = |p: &oracle::Piece| same(p) && inside(p) && along_m >= p.from_m && along_m <= p.to_m;
             let at = if holds(&cut.pieces[at]) { at } else { cut.pieces.iter().position(holds).expect("the place") };
             Start::On(at, along_m)
         }
@@ -231,7 +233,7 @@ fn cautions_hold(plan: &Plan, asked: &Asked) -> Result<(), TestCaseError> {
             wanted.last(),
             gap.onto.map(|p| (built.network.piece(p), traced.piece(p))),
             traced.node(gap.from),
-            traced.node(gap.to)
+            (traced.node(gap.to), &before, &after)
         ));
     }
     let mut told: Vec<(usize, i64)> = gaps.iter().map(|e| (e.conduits, (e.length_um as f64 / 1e2).round() as i64)).collect();
