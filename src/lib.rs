@@ -15,6 +15,8 @@ pub mod rules;
 
 pub mod inventory;
 
+pub mod evidence;
+
 pub mod formats;
 
 pub mod ingest;
@@ -25,11 +27,15 @@ pub mod links;
 
 pub mod trace;
 
+pub mod proposals;
+
 pub mod waters;
 
 pub mod candidates;
 
 pub mod investigate;
+
+pub mod records;
 
 pub mod town;
 

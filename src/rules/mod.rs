@@ -12,6 +12,7 @@ mod factors;
 mod fit;
 mod indicators;
 mod land_use;
+mod repairs;
 mod signatures;
 mod sites;
 mod source;
@@ -23,6 +24,7 @@ pub use factors::{Factor, Hypothesis, Known, Leaning, Reason};
 pub use fit::{Business, Fit, times_milli};
 pub use indicators::{Parameter, Power, Side, Threshold, ThresholdGroup};
 pub use land_use::{HowMatched, LandUse, LandUseMatch, LimbB};
+pub use repairs::{RepairCost, RepairLimit, Repairs};
 pub use signatures::{Exemption, HypothesisLink, OriCodes, OriField, Pathway, Signature, SiteLink, Strength};
 pub use sites::{CodeRange, SiteClass, SiteMode, SiteType};
 pub use source::{Certainty, Source};
@@ -36,6 +38,7 @@ const EMBEDDED: &[(&str, &str)] = &[
     ("land_use/generic.toml", include_str!("../../data/land_use/generic.toml")),
     ("land_use/nys.toml", include_str!("../../data/land_use/nys.toml")),
     (tiers::FILE, include_str!("../../data/link_tiers.toml")),
+    (repairs::FILE, include_str!("../../data/repairs.toml")),
     (signatures::FILE, include_str!("../../data/signatures.toml")),
 ];
 
@@ -46,6 +49,7 @@ pub struct Rules {
     sites: Vec<SiteType>,
     schemes: BTreeMap<String, land_use::Scheme>,
     tiers: tiers::LinkTiers,
+    repairs: Repairs,
     factors: Vec<Factor>,
     hypotheses: Vec<Hypothesis>,
     parameters: Vec<Parameter>,
@@ -94,6 +98,7 @@ impl Rules {
             sites: sites::read(text(sites::FILE))?,
             schemes,
             tiers: tiers::read(text(tiers::FILE))?,
+            repairs: repairs::read(text(repairs::FILE))?,
             factors,
             hypotheses,
             parameters,
@@ -103,6 +108,11 @@ impl Rules {
         };
         rules.check_references()?;
         Ok(rules)
+    }
+
+    /// What repairs of the maps cost, and their limits.
+    pub fn repairs(&self) -> &Repairs {
+        &self.repairs
     }
 
     /// Every name in one file must stand in the other.
