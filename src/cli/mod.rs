@@ -9,6 +9,8 @@ use crate::export::Outward;
 use crate::town::{self, Town};
 
 mod answer;
+mod check;
+mod correct;
 mod export;
 mod import;
 mod investigate;
@@ -32,6 +34,8 @@ enum Command {
     Import(import::Import),
     Trace(trace::TraceCommand),
     Investigate(investigate::InvestigateCommand),
+    Check(check::Check),
+    Correct(correct::Correct),
     Export(export::Export),
     Synth(synth::Synth),
 }
@@ -42,6 +46,11 @@ enum Command {
 pub fn run() -> u8 {
     let cli = Cli::parse();
     let done = match cli.command {
+        Command::Check(command) => match command.run() {
+            Ok(code) => return code,
+            Err(error) => Err(error),
+        },
+        Command::Correct(command) => command.run(),
         Command::Import(command) => command.run(),
         Command::Trace(command) => command.run(),
         Command::Investigate(command) => command.run(),

@@ -16,6 +16,7 @@ use crate::trace::{Caution, Effect, Trace};
 pub mod csv;
 pub mod geojson;
 mod geometry;
+pub mod repairs;
 
 pub use geometry::to_json as geometry_to_json;
 

@@ -54,7 +54,7 @@ pub(super) fn id_of(changes: &[Change]) -> String {
 #[derive(Clone, Copy, Debug)]
 enum Step {
     /// As the maps say.
-    Flow(PieceIndex),
+    Flow,
     /// Through a conduit that would have to be turned.
     Turned(PieceIndex),
     /// Through a conduit that would have to be in use.
@@ -126,7 +126,7 @@ impl<'a> Search<'a> {
             let shared = |points: u64| points.div_ceil(network.pieces_of(conduit).len().max(1) as u64);
             if carries(self.ground.inventory, network, piece) {
                 if arrives {
-                    steps.push((above, Step::Flow(piece), 0));
+                    steps.push((above, Step::Flow, 0));
                 } else if self.may_turn(conduit) {
                     steps.push((above, Step::Turned(piece), shared(self.repairs.points(self.turning(conduit).0))));
                 }
@@ -250,7 +250,7 @@ impl<'a> Search<'a> {
         let network = self.ground.network;
         for step in steps {
             match step {
-                Step::Flow(_) => {}
+                Step::Flow => {}
                 Step::Turned(piece) => drop(state.turned.insert(network.piece(*piece).conduit)),
                 Step::Opened(piece) => drop(state.opened.insert(network.piece(*piece).conduit)),
                 Step::Over(way) => state.over.entry(self.ways[*way].to).or_default().push(self.ways[*way].from),
@@ -310,7 +310,7 @@ impl<'a> Search<'a> {
         let inventory = self.ground.inventory;
         for step in steps {
             let (change, word, points, reason, conduit) = match step {
-                Step::Flow(_) => continue,
+                Step::Flow => continue,
                 Step::Turned(piece) => self.turned(*piece),
                 Step::Opened(piece) => self.opened(*piece),
                 Step::Over(way) => self.over(&self.ways[*way]),
