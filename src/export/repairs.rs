@@ -3,7 +3,7 @@
 use geo::{Geometry, LineString, MultiLineString, Point};
 use serde_json::{Value as Json, json};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::evidence::{self, Added, Change, Correction};
 use crate::formats::geopackage::{Cell, ColumnType, Row, Table};
 use crate::inventory::Inventory;
@@ -58,37 +58,34 @@ pub fn issues_geojson(outward: &Outward, issues: &[Touched]) -> Json {
 /// Data issues as CSV.
 ///
 /// # Errors
-/// A writer that refuses.
+/// None in practice: memory is the only thing written to.
 pub fn issues_csv(outward: &Outward, issues: &[Touched]) -> Result<String> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    let refused = |cause: csv::Error| Error::machine("the table cannot be written").cause(cause);
-    let names = [
+    let columns = [
         "severity", "code", "layer", "ids", "touches_conduits", "hangs_conduits", "hangs_length_m", "hangs_parcels", "distance_m", "longitude",
         "latitude", "message",
     ];
-    writer.write_record(names).map_err(refused)?;
-    for t in issues {
-        let place = t.issue.at.and_then(|p| outward.lon_lat(p));
-        let number = |value: Option<f64>, decimals| value.map_or(String::new(), |v| rounded(v, decimals).to_string());
-        writer
-            .write_record([
-                t.issue.code.severity().word().to_owned(),
-                t.issue.code.as_str().to_owned(),
-                t.issue.layer.clone(),
-                t.issue.ids.join(" "),
-                t.conduits.to_string(),
-                t.hangs.conduits.to_string(),
-                rounded(t.hangs.length_um as f64 / 1e6, 2).to_string(),
-                t.hangs.parcels.to_string(),
-                number(t.issue.distance_m, 3),
-                number(place.map(|p| p[0]), 8),
-                number(place.map(|p| p[1]), 8),
-                t.issue.message.clone(),
-            ])
-            .map_err(refused)?;
-    }
-    let bytes = writer.into_inner().map_err(|cause| Error::machine("the table cannot be written").cause(cause.into_error()))?;
-    String::from_utf8(bytes).map_err(|cause| Error::machine("the table is no text").cause(cause))
+    let rows: Vec<serde_json::Map<String, Json>> = issues
+        .iter()
+        .map(|t| {
+            let place = t.issue.at.and_then(|p| outward.lon_lat(p)).map(|p| p.map(|v| rounded(v, 8)));
+            let values: [Json; 12] = [
+                t.issue.code.severity().word().into(),
+                t.issue.code.as_str().into(),
+                t.issue.layer.clone().into(),
+                t.issue.ids.join(" ").into(),
+                t.conduits.into(),
+                t.hangs.conduits.into(),
+                rounded(t.hangs.length_um as f64 / 1e6, 2).into(),
+                t.hangs.parcels.into(),
+                t.issue.distance_m.map(|m| rounded(m, 3)).into(),
+                place.map(|p| p[0]).into(),
+                place.map(|p| p[1]).into(),
+                t.issue.message.clone().into(),
+            ];
+            columns.iter().map(|c| (*c).to_owned()).zip(values).collect()
+        })
+        .collect();
+    super::csv::rows(&columns, &rows)
 }
 
 fn conduit_ids(outward: &Outward, conduits: &[ConduitIndex]) -> Vec<String> {

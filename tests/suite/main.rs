@@ -5,4 +5,8 @@ mod cases;
 #[cfg(test)]
 mod documents;
 #[cfg(test)]
+mod corrections;
+#[cfg(test)]
+mod repairs;
+#[cfg(test)]
 mod sample_village;
