@@ -104,7 +104,10 @@ fn proposals_table(town: &Town, found: &[Proposal], assigned: &[Assignment], top
     let inventory = &town.basis.inventory;
     let mut out = format!("{}\nnetwork {}\n", town.basis.settings.name, town.version);
     out.push_str(&format!("reaches an outfall now: {}\n", gain(town, &proposals::reach(town.basis.ground()))));
-    out.push_str(&format!("{} proposals, by what they gain; nothing is repaired until somebody records it (headwall correct)\n", found.len()));
+    out.push_str(&format!(
+        "{} proposals, by what they gain; nothing is repaired until somebody records it (headwall correct)\n",
+        found.len()
+    ));
     for (at, proposal) in found.iter().take(top).enumerate() {
         out.push_str(&format!("\n{:>4}  {}  {}; gains {}", at + 1, proposal.id, proposal.evidence.words(), gain(town, &proposal.gain)));
         if proposal.clears > 0 {

@@ -242,7 +242,11 @@ impl Correct {
                 let number = town.undo(*sequence, &self.new(Vec::new(), None)?)?;
                 let after = open(&self.folder)?;
                 println!("correction {number} undoes {sequence}; network {}", after.version);
-                println!("reaches an outfall: {} before, {} now", gain(&town, &before), gain(&town, &crate::proposals::reach(after.basis.ground())));
+                println!(
+                    "reaches an outfall: {} before, {} now",
+                    gain(&town, &before),
+                    gain(&town, &crate::proposals::reach(after.basis.ground()))
+                );
                 Ok(())
             }
             action => {
@@ -255,7 +259,8 @@ impl Correct {
     fn new(&self, changes: Vec<Change>, proposal: Option<String>) -> Result<NewCorrection> {
         let need = |value: &Option<String>, option: &str| {
             let text = value.as_deref().map(str::trim).filter(|v| !v.is_empty());
-            text.map(str::to_owned).ok_or_else(|| Error::usage(format!("--{option} is missing")).hint("a correction says --who, --why and --evidence"))
+            text.map(str::to_owned)
+                .ok_or_else(|| Error::usage(format!("--{option} is missing")).hint("a correction says --who, --why and --evidence"))
         };
         Ok(NewCorrection {
             at: Timestamp::now().to_string(),
@@ -285,7 +290,11 @@ impl Correct {
             println!("note: {}", issue.message);
         }
         println!("reaches an outfall: {} before", gain(town, &effect.before));
-        println!("                    {} {}", gain(town, &effect.after), if self.dry_run { "with it; nothing was recorded" } else { "now" });
+        println!(
+            "                    {} {}",
+            gain(town, &effect.after),
+            if self.dry_run { "with it; nothing was recorded" } else { "now" }
+        );
         Ok(())
     }
 }
@@ -329,7 +338,8 @@ fn points(town: &Town, text: &str, crs: Option<&String>) -> Result<Vec<[f64; 2]>
         Some(crs) => Crs::parse(crs)?,
         None => Crs::lon_lat()?,
     };
-    let wrong = || Error::usage("is no list of coordinates").found(format!("\"{text}\"")).expected("two numbers with a comma for each point");
+    let wrong =
+        || Error::usage("is no list of coordinates").found(format!("\"{text}\"")).expected("two numbers with a comma for each point");
     let mut found = Vec::new();
     for pair in text.split_whitespace() {
         let numbers: Vec<f64> = pair.split(',').filter_map(|n| n.trim().parse().ok()).filter(|n: &f64| n.is_finite()).collect();
@@ -373,7 +383,8 @@ fn by_hand(town: &Town, action: &Action) -> Result<Vec<Change>> {
             // The drawing is that of the source, whatever was turned before.
             let key = &inventory.conduits[index.at()].key;
             let drawn = |i: &crate::inventory::Inventory| i.conduits.iter().find(|c| c.key == *key).map(|c| c.parts.clone());
-            let is_turned = drawn(town.imported()) != drawn(inventory) && drawn(town.imported()).is_some_and(|d| reversed(&d) == drawn(inventory).unwrap_or_default());
+            let is_turned = drawn(town.imported()) != drawn(inventory)
+                && drawn(town.imported()).is_some_and(|d| reversed(&d) == drawn(inventory).unwrap_or_default());
             Change::Reverse { conduit: conduit(town, id)?, with_drawing: against != is_turned }
         }
         Action::Join(args) | Action::Bridge(args) => {
@@ -463,7 +474,11 @@ fn set(town: &Town, id: &str, [status, kind, owner, system]: [&Option<String>; 4
 fn added(town: &Town, args: &AddArgs, least: usize) -> Result<Added> {
     let points = points(town, &args.points, args.crs.as_ref())?;
     if points.len() < least || (least == 1 && points.len() > 1) {
-        return Err(Error::usage("has the wrong number of points").found(points.len().to_string()).expected(if least == 1 { "one" } else { "two or more" }));
+        return Err(Error::usage("has the wrong number of points").found(points.len().to_string()).expected(if least == 1 {
+            "one"
+        } else {
+            "two or more"
+        }));
     }
     let material = match &args.material {
         Some(word) => Some(known(word, "material", Material::ALL.iter().map(|m| m.word()).collect())?),
@@ -523,9 +538,8 @@ fn export(town: &Town, output: &PathBuf) -> Result<()> {
     let table = repairs::corrections_table(town.imported(), &town.log, native);
     let aside = output.with_extension("part");
     let _ = std::fs::remove_file(&aside);
-    let written = geopackage::write(&aside, town.working.crs(), &[table], &[]).and_then(|()| {
-        std::fs::rename(&aside, output).map_err(|cause| Error::machine("cannot be written").file(output).cause(cause))
-    });
+    let written = geopackage::write(&aside, town.working.crs(), &[table], &[])
+        .and_then(|()| std::fs::rename(&aside, output).map_err(|cause| Error::machine("cannot be written").file(output).cause(cause)));
     if written.is_err() {
         let _ = std::fs::remove_file(&aside);
     }

@@ -66,9 +66,13 @@ fn misfits(imported: &Inventory, correction: &Correction) -> Vec<DataIssue> {
     let mut found = Vec::new();
     for reliance in &correction.relied_on {
         let say = |code, what: &str| {
-            DataIssue::new(code, &*reliance.feature.layer).id(&*reliance.feature.id).value(format!("correction {}", correction.sequence)).message(
-                format!("correction {} ({}) relied on {}, which {what}; it is kept, and not laid over", correction.sequence, correction.who, reliance.feature),
-            )
+            DataIssue::new(code, &*reliance.feature.layer)
+                .id(&*reliance.feature.id)
+                .value(format!("correction {}", correction.sequence))
+                .message(format!(
+                    "correction {} ({}) relied on {}, which {what}; it is kept, and not laid over",
+                    correction.sequence, correction.who, reliance.feature
+                ))
         };
         match digest(imported, &reliance.feature) {
             None => found.push(say(IssueCode::CorrectionFeatureGone, "is gone from the source")),
@@ -197,7 +201,10 @@ impl Overlay<'_> {
             DataIssue::new(IssueCode::CorrectionFeatureGone, &*feature.layer)
                 .id(&*feature.id)
                 .value(format!("correction {}", self.correction.sequence))
-                .message(format!("correction {} ({}): {what}; it is kept, and not laid over", self.correction.sequence, self.correction.who)),
+                .message(format!(
+                    "correction {} ({}): {what}; it is kept, and not laid over",
+                    self.correction.sequence, self.correction.who
+                )),
         );
     }
 
@@ -269,7 +276,10 @@ impl Overlay<'_> {
             DataIssue::new(IssueCode::CorrectionNowInSource, layer)
                 .id(id)
                 .value(format!("correction {}", self.correction.sequence))
-                .message(format!("the {added} that correction {} added is in the source by now, as {id}; the source's is used", self.correction.sequence)),
+                .message(format!(
+                    "the {added} that correction {} added is in the source by now, as {id}; the source's is used",
+                    self.correction.sequence
+                )),
         );
     }
 
@@ -395,7 +405,8 @@ fn says_drawing(imported: &Inventory, conduit: &Conduit) -> bool {
     let (Some(first), Some(last)) = ends else { return true };
     let away = |node: &NodeId, c: &Coord| {
         let id = node.named()?;
-        let places = imported.structures.iter().filter(|s| *s.key.id == *id || s.also_known_as.as_deref() == Some(id)).filter_map(|s| s.place);
+        let places =
+            imported.structures.iter().filter(|s| *s.key.id == *id || s.also_known_as.as_deref() == Some(id)).filter_map(|s| s.place);
         places.map(|p| (p.x() - c.x).hypot(p.y() - c.y)).min_by(f64::total_cmp)
     };
     let sum = |a: Option<f64>, b: Option<f64>| (a.is_some() || b.is_some()).then(|| a.unwrap_or(0.0) + b.unwrap_or(0.0));

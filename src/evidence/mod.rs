@@ -246,7 +246,10 @@ impl Change {
     /// The features that it needs.
     pub fn features(&self) -> Vec<&FeatureName> {
         match self {
-            Change::Reverse { conduit, .. } | Change::Disconnect { conduit, .. } | Change::Plug { conduit } | Change::Split { conduit, .. } => {
+            Change::Reverse { conduit, .. }
+            | Change::Disconnect { conduit, .. }
+            | Change::Plug { conduit }
+            | Change::Split { conduit, .. } => {
                 vec![conduit]
             }
             Change::Join { conduit, structure, .. } | Change::Bridge { conduit, structure, .. } => {

@@ -61,8 +61,18 @@ pub fn issues_geojson(outward: &Outward, issues: &[Touched]) -> Json {
 /// None in practice: memory is the only thing written to.
 pub fn issues_csv(outward: &Outward, issues: &[Touched]) -> Result<String> {
     let columns = [
-        "severity", "code", "layer", "ids", "touches_conduits", "hangs_conduits", "hangs_length_m", "hangs_parcels", "distance_m", "longitude",
-        "latitude", "message",
+        "severity",
+        "code",
+        "layer",
+        "ids",
+        "touches_conduits",
+        "hangs_conduits",
+        "hangs_length_m",
+        "hangs_parcels",
+        "distance_m",
+        "longitude",
+        "latitude",
+        "message",
     ];
     let rows: Vec<serde_json::Map<String, Json>> = issues
         .iter()
@@ -172,7 +182,9 @@ fn shapes(inventory: &Inventory, changes: &[Change]) -> (Option<Geometry>, Optio
         let lines: Vec<LineString> = of.conduits.iter().flat_map(|c| c.parts.iter().cloned()).collect();
         match lines.is_empty() {
             false => Some(Geometry::MultiLineString(MultiLineString(lines))),
-            true => of.structures.iter().filter(|s| is(&s.key) || s.key.id.starts_with("added-")).find_map(|s| s.place).map(Geometry::Point),
+            true => {
+                of.structures.iter().filter(|s| is(&s.key) || s.key.id.starts_with("added-")).find_map(|s| s.place).map(Geometry::Point)
+            }
         }
     };
     (drawn(&small), drawn(&after))
@@ -245,7 +257,8 @@ pub fn corrections_table(imported: &Inventory, log: &Log, native: f64) -> Table 
     let mut rows = Vec::new();
     for record in &log.records {
         let correction = &record.correction;
-        let changes: Vec<Option<&Change>> = if correction.changes.is_empty() { vec![None] } else { correction.changes.iter().map(Some).collect() };
+        let changes: Vec<Option<&Change>> =
+            if correction.changes.is_empty() { vec![None] } else { correction.changes.iter().map(Some).collect() };
         for change in changes {
             let added: Option<&Added> = match change {
                 Some(Change::AddConduit(added) | Change::AddStructure(added) | Change::AddLateral(added)) => Some(added),

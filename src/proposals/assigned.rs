@@ -67,6 +67,9 @@ pub fn assignments(ground: Ground) -> Vec<Assignment> {
     found
 }
 
+/// So many conduits are named in a sentence.
+const MOST_NAMED: usize = 30;
+
 fn upstream(ground: Ground, node: NodeIndex) -> Vec<ConduitIndex> {
     let (mut seen, mut to_do, mut conduits) = (BTreeSet::from([node]), vec![node], BTreeSet::new());
     while let Some(node) = to_do.pop() {
@@ -134,8 +137,10 @@ pub(super) fn far_outfalls(ground: Ground, others: &[Proposal]) -> Vec<Proposal>
         reasons.push(match assigned.len() {
             0 => "no attribute of the town assigns a conduit to it".to_owned(),
             n => {
-                let ids: Vec<String> = assigned.iter().map(|c| ground.inventory.conduits[c.at()].key.plain_id().to_owned()).collect();
-                format!("the town's own attribute assigns {n} conduits to it: {}", ids.join(", "))
+                let ids: Vec<&str> = assigned.iter().take(MOST_NAMED).map(|c| ground.inventory.conduits[c.at()].key.plain_id()).collect();
+                let more =
+                    if n > MOST_NAMED { format!(" and {} more (every one in JSON and GeoJSON)", n - MOST_NAMED) } else { String::new() };
+                format!("the town's own attribute assigns {n} conduits to it: {}{more}", ids.join(", "))
             }
         });
         found.push(Proposal {

@@ -58,8 +58,7 @@ fn is_open(ground: Ground, node: NodeIndex) -> bool {
         let piece = network.piece(*p);
         piece.start != piece.end && carries(ground.inventory, network, *p)
     };
-    !network.leaving(node).iter().any(moves)
-        && (network.arriving(node).iter().any(moves) || is_live_inlet(ground, node))
+    !network.leaving(node).iter().any(moves) && (network.arriving(node).iter().any(moves) || is_live_inlet(ground, node))
 }
 
 /// A live structure into which water gets from above.
@@ -104,7 +103,8 @@ pub(super) fn level_m(ground: Ground, node: NodeIndex, leaving: bool) -> Option<
         let flow = network.flow(piece.conduit);
         let pieces = network.pieces_of(piece.conduit);
         // In the middle of a conduit its levels say nothing.
-        let (low_piece, high_piece) = if flow.flow == Flow::AgainstDrawing { (pieces.start, pieces.end - 1) } else { (pieces.end - 1, pieces.start) };
+        let (low_piece, high_piece) =
+            if flow.flow == Flow::AgainstDrawing { (pieces.start, pieces.end - 1) } else { (pieces.end - 1, pieces.start) };
         if leaving { (p.at() == high_piece).then_some(flow.invert_up_m)? } else { (p.at() == low_piece).then_some(flow.invert_down_m)? }
     };
     let pieces = if leaving { network.leaving(node) } else { network.arriving(node) };
@@ -142,7 +142,7 @@ pub(super) fn ways(ground: Ground, segments: &SegmentIndex, limits: Limits, repa
         own.iter_mut().for_each(|way| way.has_rival = several);
         found.extend(own);
     }
-    attachments(ground, repairs, drains, &mut found);
+    attachments(ground, limits, repairs, drains, &mut found);
     found
 }
 
@@ -233,8 +233,8 @@ fn near(
     ways
 }
 
-/// Outfalls that no conduit reaches, each with the ends of conduits within the limit.
-fn attachments(ground: Ground, repairs: &Repairs, drains: &[bool], found: &mut Vec<Way>) {
+/// Outfalls that no conduit reaches, each with the ends of conduits within the limit; nearer than the near-miss limit it is a gap.
+fn attachments(ground: Ground, limits: Limits, repairs: &Repairs, drains: &[bool], found: &mut Vec<Way>) {
     let limit_m = repairs.limit_m(RepairLimit::Attach);
     let open: Vec<(NodeIndex, ConduitIndex, ConduitEnd, Point)> = (0..ground.network.nodes.len())
         .map(NodeIndex::from_at)
@@ -249,7 +249,7 @@ fn attachments(ground: Ground, repairs: &Repairs, drains: &[bool], found: &mut V
         let near: Vec<_> = open
             .iter()
             .map(|(from, conduit, end, p)| ((p.x() - place.x()).hypot(p.y() - place.y()), from, conduit, end, p))
-            .filter(|near| near.0 <= limit_m)
+            .filter(|near| near.0 > limits.near_miss_m && near.0 <= limit_m)
             .collect();
         let has_rival = near.len() > 1;
         for (length_m, from, conduit, end, p) in near {

@@ -23,7 +23,9 @@ pub fn find(ground: Ground, segments: &SegmentIndex, limits: Limits, repairs: &R
     proposals.extend(levels::shifts(ground, repairs));
     proposals.extend(assigned::far_outfalls(ground, &proposals));
     proposals.sort_by(|a, b| {
-        let key = |p: &Proposal| (p.evidence == Evidence::NeedsFieldEvidence, Reverse(p.gain.conduits), Reverse(p.gain.length_um), Reverse(p.gain.parcels));
+        let key = |p: &Proposal| {
+            (p.evidence == Evidence::NeedsFieldEvidence, Reverse(p.gain.conduits), Reverse(p.gain.length_um), Reverse(p.gain.parcels))
+        };
         key(a).cmp(&key(b)).then(a.cost.cmp(&b.cost)).then_with(|| a.id.cmp(&b.id))
     });
     proposals
@@ -359,7 +361,11 @@ impl<'a> Search<'a> {
         while let Some(piece) = self.down[node.at()] {
             node = other_end(self.ground.network, piece, node);
         }
-        self.ground.network.structures_at(self.ground.inventory, node).map(|(_, s)| s).find(|s| s.kind == crate::inventory::StructureKind::Outfall)
+        self.ground
+            .network
+            .structures_at(self.ground.inventory, node)
+            .map(|(_, s)| s)
+            .find(|s| s.kind == crate::inventory::StructureKind::Outfall)
     }
 
     fn turned(&self, piece: PieceIndex) -> (Change, Evidence, u64, String, Option<ConduitIndex>) {
@@ -404,7 +410,13 @@ impl<'a> Search<'a> {
                 Some(*conduit),
             ),
             What::Extend { conduit, end, to, structure } => (
-                Change::Bridge { conduit: name(self.ground, key(conduit)), end: *end, structure: structure.clone(), to: *to, length_m: way.length_m },
+                Change::Bridge {
+                    conduit: name(self.ground, key(conduit)),
+                    end: *end,
+                    structure: structure.clone(),
+                    to: *to,
+                    length_m: way.length_m,
+                },
                 Some(*conduit),
             ),
             What::Missing { from, to } => (
@@ -423,7 +435,13 @@ impl<'a> Search<'a> {
                 None,
             ),
             What::Attach { outfall, conduit, end, to } => (
-                Change::AttachOutfall { outfall: outfall.clone(), conduit: name(self.ground, key(conduit)), end: *end, to: *to, length_m: way.length_m },
+                Change::AttachOutfall {
+                    outfall: outfall.clone(),
+                    conduit: name(self.ground, key(conduit)),
+                    end: *end,
+                    to: *to,
+                    length_m: way.length_m,
+                },
                 Some(*conduit),
             ),
         };

@@ -242,8 +242,7 @@ pub fn undo(folder: &Path, working: &WorkingCrs, sequence: u64, new: &NewCorrect
 
 fn append(folder: &Path, working: &WorkingCrs, new: &NewCorrection, undoes: Option<u64>) -> Result<u64> {
     let body = Body { form: FORM, changes: new.changes.clone(), relied_on: new.relied_on.clone() };
-    let body =
-        serde_json::to_string(&body).map_err(|cause| Error::machine("the correction cannot be written as text").cause(cause))?;
+    let body = serde_json::to_string(&body).map_err(|cause| Error::machine("the correction cannot be written as text").cause(cause))?;
     let (mut db, path) = writer(folder)?;
     let wkt = working.crs().wkt();
     let sequence = db

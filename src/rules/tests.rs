@@ -333,3 +333,16 @@ fn thresholds_are_data_with_a_side() {
     assert_eq!(fluoride.source.certainty, Certainty::Unsure);
     assert!(rules.parameters().iter().any(|p| p.id == "surfactants" && p.sewage == Power::Good));
 }
+
+#[test]
+fn repairs_have_every_cost_and_limit_once_and_a_source_each() {
+    let rules = Rules::embedded().unwrap();
+    assert!(rules.repairs().listed().all(|(_, _, words, source)| !words.is_empty() && !source.text.is_empty()));
+    assert_eq!(rules.repairs().listed().count(), RepairCost::ALL.len() + RepairLimit::ALL.len());
+    let missing = embedded_text("repairs.toml").replacen("id = \"bridge\",", "id = \"brigde\",", 1);
+    assert!(replaced("repairs.toml", &missing).unwrap_err().to_string().contains("bridge"));
+    let unsourced = embedded_text("repairs.toml").replacen("source = \"assumed\"", "source = \"\"", 1);
+    assert!(replaced("repairs.toml", &unsourced).is_err());
+    let below = embedded_text("repairs.toml").replacen("metres = 45.72", "metres = -1.0", 1);
+    assert!(replaced("repairs.toml", &below).unwrap_err().to_string().contains("above 0"));
+}

@@ -91,7 +91,8 @@ fn flow(town: &Town, id: &str) -> (Flow, Vec<(f64, f64)>) {
 
 fn codes(town: &Town) -> Vec<IssueCode> {
     let all = town.basis.issues.iter().map(|i| i.code);
-    all.filter(|c| matches!(c, IssueCode::CorrectionFeatureGone | IssueCode::CorrectionFeatureChanged | IssueCode::CorrectionNowInSource)).collect()
+    all.filter(|c| matches!(c, IssueCode::CorrectionFeatureGone | IssueCode::CorrectionFeatureChanged | IssueCode::CorrectionNowInSource))
+        .collect()
 }
 
 fn ft(x: f64) -> f64 {
@@ -222,7 +223,7 @@ fn what_was_recorded_is_never_changed() {
     let town = town_in(folder.path());
     town.correct(&record(&town, vec![Change::Plug { conduit: pipe("P-1") }])).unwrap();
     let path = folder.path().join("records.sqlite");
-    let mut db = diesel::sqlite::SqliteConnection::establish(path.to_str().unwrap()).unwrap();
+    let mut db = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
     assert!(diesel::sql_query("UPDATE corrections SET who = 'nobody'").execute(&mut db).is_err());
     assert!(diesel::sql_query("DELETE FROM corrections").execute(&mut db).is_err());
     assert_eq!(records::log(folder.path(), &town.working).unwrap().records[0].correction.who, "Ann Surveyor");
@@ -249,7 +250,9 @@ fn a_killed_writer_leaves_a_whole_record_or_none() {
         let count = log.records.len() as u64;
         assert!(count == least || count == least + 1, "{count} after {least}");
         least = count;
-        assert!(log.records.iter().all(|r| r.correction.changes.len() == 1 && r.correction.relied_on.len() == 1 && r.correction.who == "W"));
+        assert!(
+            log.records.iter().all(|r| r.correction.changes.len() == 1 && r.correction.relied_on.len() == 1 && r.correction.who == "W")
+        );
         assert_eq!(log.last(), count);
     }
     let done = Command::new(env!("CARGO_BIN_EXE_headwall"))
@@ -262,7 +265,8 @@ fn a_killed_writer_leaves_a_whole_record_or_none() {
     let said = String::from_utf8_lossy(&done.stdout).into_owned();
     assert!(said.contains(&format!("correction {}", least + 1)) && said.contains("2 conduits") && said.contains("1 conduit,"), "{said}");
     let gpkg = folder.path().join("corrections.gpkg");
-    let exported = Command::new(env!("CARGO_BIN_EXE_headwall")).arg("correct").arg(folder.path()).args(["export", "-o"]).arg(&gpkg).status();
+    let exported =
+        Command::new(env!("CARGO_BIN_EXE_headwall")).arg("correct").arg(folder.path()).args(["export", "-o"]).arg(&gpkg).status();
     assert!(exported.unwrap().success() && gpkg.exists());
 }
 

@@ -3,9 +3,9 @@
 #[cfg(test)]
 mod cases;
 #[cfg(test)]
-mod documents;
-#[cfg(test)]
 mod corrections;
+#[cfg(test)]
+mod documents;
 #[cfg(test)]
 mod repairs;
 #[cfg(test)]
