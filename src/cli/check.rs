@@ -1,5 +1,6 @@
 //! `headwall check`: what is doubtful in the maps, by its effect, and which repairs would gain what.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -144,6 +145,13 @@ fn proposals_table(town: &Town, found: &[Proposal], assigned: &[Assignment], top
         if !assignment.blank.is_empty() {
             let ids: Vec<&str> = assignment.blank.iter().map(|c| inventory.conduits[c.at()].key.plain_id()).collect();
             out.push_str(&format!("    name none: {}\n", ids.join(", ")));
+        }
+        let mut others: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for conduit in assignment.names_another.iter().map(|c| &inventory.conduits[c.at()]) {
+            others.entry(conduit.assigned_outfall.as_deref().unwrap_or_default()).or_default().push(conduit.key.plain_id());
+        }
+        for (other, ids) in others {
+            out.push_str(&format!("    name {other}: {}\n", ids.join(", ")));
         }
     }
     out

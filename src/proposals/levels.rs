@@ -5,19 +5,17 @@ use std::collections::BTreeMap;
 use crate::evidence::Change;
 use crate::inventory::{LevelField, LevelKind};
 use crate::network::{ConduitIndex, Flow, NodeIndex, PieceIndex};
-use crate::rules::{RepairLimit, Repairs};
+use crate::rules::{RepairCount, RepairLimit, Repairs};
 use crate::trace::Ground;
 
 use super::gaps::name;
 use super::search::id_of;
 use super::{Evidence, Gain, Proposal, around};
 
-/// Fewer conduits than this are no group: two wrong numbers look the same (assumed).
-const FEWEST: usize = 3;
-
 /// Proposes to shift every such group.
 pub(super) fn shifts(ground: Ground, repairs: &Repairs) -> Vec<Proposal> {
     let (limit_m, spread_m) = (repairs.limit_m(RepairLimit::LevelShift), repairs.limit_m(RepairLimit::LevelSpread));
+    let fewest = repairs.count(RepairCount::LevelGroup);
     let ends: Vec<(NodeIndex, Vec<(ConduitIndex, f64)>)> =
         (0..ground.network.nodes.len()).map(NodeIndex::from_at).map(|n| (n, levels_at(ground, n))).collect();
     let count = ground.inventory.conduits.len();
@@ -63,7 +61,7 @@ pub(super) fn shifts(ground: Ground, repairs: &Repairs) -> Vec<Proposal> {
     let largest = members.values().map(Vec::len).max().unwrap_or(0);
     let mut proposals = Vec::new();
     for (own, mut conduits) in members {
-        let Some(steps) = steps.get(&own).filter(|_| conduits.len() >= FEWEST && conduits.len() < largest) else { continue };
+        let Some(steps) = steps.get(&own).filter(|_| conduits.len() >= fewest && conduits.len() < largest) else { continue };
         let mut by: Vec<f64> = steps.iter().map(|s| s.1).collect();
         by.sort_by(f64::total_cmp);
         let middle_m = by[by.len() / 2];

@@ -9,7 +9,7 @@ use crate::evidence::{Added, Change, ConduitEnd, Surveyed};
 use crate::inventory::{Status, System};
 use crate::network::locate::SegmentIndex;
 use crate::network::{ConduitIndex, Flow, NodeIndex, PieceIndex};
-use crate::rules::{RepairCost, RepairLimit, Repairs};
+use crate::rules::{RepairCost, RepairCount, RepairLimit, Repairs};
 use crate::trace::Ground;
 
 use super::gaps::{Way, What, is_live_inlet, level_m, name};
@@ -237,7 +237,7 @@ impl<'a> Search<'a> {
             if !state.drained[here.at()] {
                 continue;
             }
-            let after = state.by[here.at()].and_then(|at: usize| proposals.get(at)).map(|p| p.id.clone());
+            let after = state.by[here.at()].and_then(|at: usize| proposals.get(at));
             let gains = self.flood(&mut state, &steps, &path, proposals.len());
             let gain = gain_of(self.ground, &gains, &mut state.parcels);
             if let Some(proposal) = self.proposal(node, &steps, here, gains, gain, after) {
@@ -304,11 +304,11 @@ impl<'a> Search<'a> {
         end: NodeIndex,
         gains: Vec<PieceIndex>,
         gain: super::Gain,
-        after: Option<String>,
+        after: Option<&Proposal>,
     ) -> Option<Proposal> {
         let mut changes: Vec<Change> = Vec::new();
         let (mut reasons, mut touches) = (Vec::new(), Vec::new());
-        let (mut evidence, mut cost) = (Evidence::Probable, 0);
+        let (mut evidence, mut cost, mut unsupported) = (Evidence::Probable, 0, 0);
         let inventory = self.ground.inventory;
         for step in steps {
             let (change, word, points, reason, conduit) = match step {
@@ -321,6 +321,7 @@ impl<'a> Search<'a> {
                 continue;
             }
             evidence = evidence.max(word);
+            unsupported += usize::from(word == Evidence::Possible);
             cost += points;
             reasons.push(reason);
             touches.extend(conduit);
@@ -329,9 +330,14 @@ impl<'a> Search<'a> {
         if changes.is_empty() || (gain.conduits == 0 && !is_live_inlet(self.ground, node)) {
             return None;
         }
-        // Several doubtful things at once are less likely than one.
-        if changes.len() > 3 && evidence == Evidence::Probable && changes.iter().any(|c| !matches!(c, Change::Reverse { .. })) {
-            evidence = Evidence::Possible;
+        // A long chain of changes for which nothing speaks says more about a missing outlet than about the chain.
+        if unsupported > self.repairs.count(RepairCount::UnsupportedChanges) {
+            evidence = Evidence::NeedsFieldEvidence;
+            reasons.push(format!("nothing but the place speaks for {unsupported} of its changes: an outlet may be missing from the map"));
+        }
+        if let Some(first) = after.filter(|first| first.evidence > evidence) {
+            evidence = first.evidence;
+            reasons.push(format!("it holds only after {}, which is no surer than that", first.id));
         }
         if let Some(outfall) = self.outfall_below(end) {
             let mut named: Vec<&str> = gains
@@ -354,7 +360,19 @@ impl<'a> Search<'a> {
         let at = self.ground.network.nodes[node.at()].place.map(|p| [p.x(), p.y()]);
         touches.sort_unstable();
         touches.dedup();
-        Some(Proposal { id: id_of(&changes), changes, gain, evidence, reasons, cost, at, touches, gains, after, clears: 0 })
+        Some(Proposal {
+            id: id_of(&changes),
+            changes,
+            gain,
+            evidence,
+            reasons,
+            cost,
+            at,
+            touches,
+            gains,
+            after: after.map(|first| first.id.clone()),
+            clears: 0,
+        })
     }
 
     fn outfall_below(&self, mut node: NodeIndex) -> Option<&'a crate::inventory::Structure> {

@@ -24,7 +24,7 @@ pub use factors::{Factor, Hypothesis, Known, Leaning, Reason};
 pub use fit::{Business, Fit, times_milli};
 pub use indicators::{Parameter, Power, Side, Threshold, ThresholdGroup};
 pub use land_use::{HowMatched, LandUse, LandUseMatch, LimbB};
-pub use repairs::{RepairCost, RepairLimit, Repairs};
+pub use repairs::{RepairCost, RepairCount, RepairLimit, Repairs};
 pub use signatures::{Exemption, HypothesisLink, OriCodes, OriField, Pathway, Signature, SiteLink, Strength};
 pub use sites::{CodeRange, SiteClass, SiteMode, SiteType};
 pub use source::{Certainty, Source};

@@ -55,6 +55,23 @@ entries! {
     }
 }
 
+entries! {
+    /// What is counted.
+    RepairCount {
+        UnsupportedChanges "unsupported_changes" "So many changes of one set may lack support.",
+        LevelGroup "level_group" "So many conduits at least make a group of levels.",
+    }
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CountEntry {
+    id: String,
+    number: u32,
+    words: String,
+    source: Source,
+}
+
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct CostEntry {
@@ -78,6 +95,7 @@ struct LimitEntry {
 pub struct Repairs {
     costs: Vec<CostEntry>,
     limits: Vec<LimitEntry>,
+    counts: Vec<CountEntry>,
 }
 
 impl Repairs {
@@ -96,16 +114,22 @@ impl Repairs {
         self.limits.iter().find(|l| l.id == of.word()).map_or(0.0, |l| l.metres)
     }
 
-    /// Every cost and limit: id, number and unit, words, source.
+    /// A count.
+    pub fn count(&self, of: RepairCount) -> usize {
+        self.counts.iter().find(|c| c.id == of.word()).map_or(0, |c| c.number as usize)
+    }
+
+    /// Every cost, limit and count: id, number and unit, words, source.
     pub fn listed(&self) -> impl Iterator<Item = (&str, String, &str, &Source)> {
         let costs = self.costs.iter().map(|c| (c.id.as_str(), format!("{} points", c.points), c.words.as_str(), &c.source));
-        costs.chain(self.limits.iter().map(|l| (l.id.as_str(), format!("{} m", l.metres), l.words.as_str(), &l.source)))
+        let counts = self.counts.iter().map(|c| (c.id.as_str(), c.number.to_string(), c.words.as_str(), &c.source));
+        costs.chain(counts).chain(self.limits.iter().map(|l| (l.id.as_str(), format!("{} m", l.metres), l.words.as_str(), &l.source)))
     }
 }
 
 pub(super) fn read(text: &str) -> Result<Repairs> {
     let mut file = DataFile::parse(FILE, text)?;
-    let repairs = Repairs { costs: file.entries("cost")?, limits: file.entries("limit")? };
+    let repairs = Repairs { costs: file.entries("cost")?, limits: file.entries("limit")?, counts: file.entries("count")? };
     file.finish()?;
     let once = |list: &str, known: Vec<&'static str>, found: Vec<&str>| -> Result<()> {
         for id in &known {
@@ -121,6 +145,7 @@ pub(super) fn read(text: &str) -> Result<Repairs> {
     };
     once("cost", RepairCost::ALL.iter().map(|c| c.word()).collect(), repairs.costs.iter().map(|c| c.id.as_str()).collect())?;
     once("limit", RepairLimit::ALL.iter().map(|l| l.word()).collect(), repairs.limits.iter().map(|l| l.id.as_str()).collect())?;
+    once("count", RepairCount::ALL.iter().map(|c| c.word()).collect(), repairs.counts.iter().map(|c| c.id.as_str()).collect())?;
     if let Some(bad) = repairs.limits.iter().find(|l| !(l.metres > 0.0 && l.metres.is_finite())) {
         return Err(fault(FILE, &format!("limit {}", bad.id), "metres", "must be a number above 0".to_owned()));
     }

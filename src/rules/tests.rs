@@ -338,7 +338,7 @@ fn thresholds_are_data_with_a_side() {
 fn repairs_have_every_cost_and_limit_once_and_a_source_each() {
     let rules = Rules::embedded().unwrap();
     assert!(rules.repairs().listed().all(|(_, _, words, source)| !words.is_empty() && !source.text.is_empty()));
-    assert_eq!(rules.repairs().listed().count(), RepairCost::ALL.len() + RepairLimit::ALL.len());
+    assert_eq!(rules.repairs().listed().count(), RepairCost::ALL.len() + RepairLimit::ALL.len() + RepairCount::ALL.len());
     let missing = embedded_text("repairs.toml").replacen("id = \"bridge\",", "id = \"brigde\",", 1);
     assert!(replaced("repairs.toml", &missing).unwrap_err().to_string().contains("bridge"));
     let unsourced = embedded_text("repairs.toml").replacen("source = \"assumed\"", "source = \"\"", 1);

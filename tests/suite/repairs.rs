@@ -428,6 +428,10 @@ defaults.status = "live"
     }
     let assigned = proposals::assignments(town.basis.ground());
     let own = assigned.iter().find(|a| inventory.structures[a.outfall.at()].key.plain_id() == "OF093002").unwrap();
-    assert_eq!((own.upstream.len(), own.blank.len(), own.names_another.len()), (40, 29, 0));
-    assert_eq!(own.assigned.len(), 11);
+    // 40 drain to it, 11 are assigned to it; of the other 29 one is blank in the source, and 28 name OF0109414.
+    assert_eq!((own.upstream.len(), own.assigned.len(), own.blank.len() + own.names_another.len()), (40, 11, 29));
+    assert_eq!(own.blank.len(), 1);
+    assert!(own.names_another.iter().all(|c| inventory.conduits[c.at()].assigned_outfall.as_deref() == Some("OF0109414")));
+    let other = assigned.iter().find(|a| inventory.structures[a.outfall.at()].key.plain_id() == "OF0109414").unwrap();
+    assert_eq!((other.assigned.len(), other.upstream.len(), other.not_upstream.len()), (43, 43, 0));
 }
