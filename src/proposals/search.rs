@@ -222,6 +222,8 @@ impl<'a> Search<'a> {
         gain_of(self.ground, &now, &mut state.parcels);
         now.iter().for_each(|p| state.counted[p.at()] = true);
         let mut proposals: Vec<Proposal> = Vec::new();
+        // For each set of changes that was laid over, its place among the proposals.
+        let mut sets: Vec<Option<usize>> = Vec::new();
         for node in self.standing() {
             if state.drained[node.at()] {
                 continue;
@@ -237,12 +239,12 @@ impl<'a> Search<'a> {
             if !state.drained[here.at()] {
                 continue;
             }
-            let after = state.by[here.at()].and_then(|at: usize| proposals.get(at));
-            let gains = self.flood(&mut state, &steps, &path, proposals.len());
+            let after = state.by[here.at()].and_then(|set: usize| proposals.get(sets.get(set).copied().flatten()?));
+            let gains = self.flood(&mut state, &steps, &path, sets.len());
             let gain = gain_of(self.ground, &gains, &mut state.parcels);
-            if let Some(proposal) = self.proposal(node, &steps, here, gains, gain, after) {
-                proposals.push(proposal);
-            }
+            let proposal = self.proposal(node, &steps, here, gains, gain, after);
+            sets.push(proposal.is_some().then_some(proposals.len()));
+            proposals.extend(proposal);
         }
         proposals
     }
