@@ -95,6 +95,9 @@ issue_codes! {
     UndefinedName, "undefined-name", Warning, "a name is used that the file does not define";
     UnitWithoutGeometry, "unit-without-geometry", Warning, "a listed water is not on the map";
     LateralNotJoined, "lateral-not-joined", Note, "a lateral meets no conduit";
+    CorrectionFeatureGone, "correction-feature-gone", Error, "a correction relied on a feature that is gone";
+    CorrectionFeatureChanged, "correction-feature-changed", Error, "a correction relied on a feature that has changed in the source since";
+    CorrectionNowInSource, "correction-now-in-source", Note, "what a correction added is in the source by now";
     FeaturesLeftOut, "features-left-out", Note, "features were left out because the town file says so";
 }
 

@@ -15,6 +15,8 @@ pub mod rules;
 
 pub mod inventory;
 
+pub mod evidence;
+
 pub mod formats;
 
 pub mod ingest;
@@ -27,11 +29,15 @@ pub mod trace;
 
 pub mod profile;
 
+pub mod proposals;
+
 pub mod waters;
 
 pub mod candidates;
 
 pub mod investigate;
+
+pub mod records;
 
 pub mod town;
 

@@ -10,6 +10,8 @@ use crate::town::{self, Town};
 use crate::trace::Travel;
 
 mod answer;
+mod check;
+mod correct;
 mod export;
 mod import;
 mod investigate;
@@ -37,6 +39,8 @@ enum Command {
     Investigate(investigate::InvestigateCommand),
     WhyNot(why_not::WhyNotCommand),
     Profile(profile::ProfileCommand),
+    Check(check::Check),
+    Correct(correct::Correct),
     Export(export::Export),
     Synth(synth::Synth),
 }
@@ -47,6 +51,11 @@ enum Command {
 pub fn run() -> u8 {
     let cli = Cli::parse();
     let done = match cli.command {
+        Command::Check(command) => match command.run() {
+            Ok(code) => return code,
+            Err(error) => Err(error),
+        },
+        Command::Correct(command) => command.run(),
         Command::Import(command) => command.run(),
         Command::Trace(command) => command.run(),
         Command::Investigate(command) => command.run(),

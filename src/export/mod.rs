@@ -18,6 +18,7 @@ pub mod csv;
 pub mod geojson;
 mod geometry;
 pub mod profile;
+pub mod repairs;
 pub mod why_not;
 
 pub use geometry::to_json as geometry_to_json;

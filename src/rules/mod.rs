@@ -14,6 +14,7 @@ mod fit;
 mod hydraulics;
 mod indicators;
 mod land_use;
+mod repairs;
 mod signatures;
 mod sites;
 mod source;
@@ -27,6 +28,7 @@ pub use fit::{Business, Fit, times_milli};
 pub use hydraulics::{Hydraulics, MATERIALS, Range, Section, StorageKind};
 pub use indicators::{Parameter, Power, Side, Threshold, ThresholdGroup};
 pub use land_use::{HowMatched, LandUse, LandUseMatch, LimbB};
+pub use repairs::{RepairCost, RepairCount, RepairLimit, Repairs};
 pub use signatures::{Exemption, HypothesisLink, OriCodes, OriField, Pathway, Signature, SiteLink, Strength};
 pub use sites::{CodeRange, SiteClass, SiteMode, SiteType};
 pub use source::{Certainty, Source};
@@ -42,6 +44,7 @@ const EMBEDDED: &[(&str, &str)] = &[
     ("land_use/generic.toml", include_str!("../../data/land_use/generic.toml")),
     ("land_use/nys.toml", include_str!("../../data/land_use/nys.toml")),
     (tiers::FILE, include_str!("../../data/link_tiers.toml")),
+    (repairs::FILE, include_str!("../../data/repairs.toml")),
     (signatures::FILE, include_str!("../../data/signatures.toml")),
 ];
 
@@ -52,6 +55,7 @@ pub struct Rules {
     sites: Vec<SiteType>,
     schemes: BTreeMap<String, land_use::Scheme>,
     tiers: tiers::LinkTiers,
+    repairs: Repairs,
     factors: Vec<Factor>,
     hypotheses: Vec<Hypothesis>,
     parameters: Vec<Parameter>,
@@ -102,6 +106,7 @@ impl Rules {
             sites: sites::read(text(sites::FILE))?,
             schemes,
             tiers: tiers::read(text(tiers::FILE))?,
+            repairs: repairs::read(text(repairs::FILE))?,
             factors,
             hypotheses,
             parameters,
@@ -113,6 +118,11 @@ impl Rules {
         };
         rules.check_references()?;
         Ok(rules)
+    }
+
+    /// What repairs of the maps cost, and their limits.
+    pub fn repairs(&self) -> &Repairs {
+        &self.repairs
     }
 
     /// Every name in one file must stand in the other.

@@ -354,3 +354,16 @@ fn doubts_and_hydraulics_are_read_strictly() {
     assert_eq!(known.hydraulics().longest_hold_s(StorageKind::Pond), Some(86400.0));
     assert_eq!(rules().hydraulics().longest_hold_s(StorageKind::Pond), None);
 }
+
+#[test]
+fn repairs_have_every_cost_and_limit_once_and_a_source_each() {
+    let rules = Rules::embedded().unwrap();
+    assert!(rules.repairs().listed().all(|(_, _, words, source)| !words.is_empty() && !source.text.is_empty()));
+    assert_eq!(rules.repairs().listed().count(), RepairCost::ALL.len() + RepairLimit::ALL.len() + RepairCount::ALL.len());
+    let missing = embedded_text("repairs.toml").replacen("id = \"bridge\",", "id = \"brigde\",", 1);
+    assert!(replaced("repairs.toml", &missing).unwrap_err().to_string().contains("bridge"));
+    let unsourced = embedded_text("repairs.toml").replacen("source = \"assumed\"", "source = \"\"", 1);
+    assert!(replaced("repairs.toml", &unsourced).is_err());
+    let below = embedded_text("repairs.toml").replacen("metres = 45.72", "metres = -1.0", 1);
+    assert!(replaced("repairs.toml", &below).unwrap_err().to_string().contains("above 0"));
+}

@@ -11,8 +11,9 @@ use serde_json::{Map, Value as Json};
 use sha2::{Digest, Sha256};
 
 use crate::crs::{Crs, WorkingCrs};
-use crate::data_issue::DataIssue;
+use crate::data_issue::{DataIssue, IssueCode};
 use crate::error::{Error, Result};
+use crate::evidence::{self, Change, Correction, FeatureName, Reliance};
 use crate::formats::{self, ReadOptions, geopackage};
 use crate::ingest::{self, Ingested, Source, SourceData, is_personal_field};
 use crate::inventory::Inventory;
@@ -20,8 +21,11 @@ use crate::investigate::Basis;
 use crate::links::Links;
 use crate::network::locate::SegmentIndex;
 use crate::network::{BuildOptions, build};
+use crate::proposals::{self, Gain, Limits, Proposal};
+use crate::records::{self, Log, NewCorrection};
 use crate::rules::Rules;
 use crate::settings::{LayerSettings, Meaning, Role, Settings};
+use crate::trace::Ground;
 
 mod compact;
 mod tables;
@@ -57,6 +61,11 @@ pub struct Town {
     pub version: Version,
     /// What whoever reads an answer should know about the folder, such as settings changed since the import.
     pub notes: Vec<String>,
+    /// What people have recorded, in order; what holds of it is laid over the inventory.
+    pub log: Log,
+    /// The inventory as imported, where corrections are laid over it.
+    imported: Option<Inventory>,
+    folder: PathBuf,
     file: PathBuf,
 }
 
@@ -171,7 +180,8 @@ pub fn import(folder: &Path, watch: &mut dyn FnMut(Progress)) -> Result<Imported
     say(of - 3, "checking");
     let ingested = ingest::ingest(&settings, sources)?;
     say(of - 2, "building the network");
-    let (basis_issues, import) = (issues_of(&settings, &ingested), next_import(folder)?);
+    let log = records::log(folder, &ingested.working)?;
+    let (basis_issues, import) = (issues_of(&settings, &ingested, &log), next_import(folder)?);
     say(of - 1, "writing");
     let about = [
         ("town", settings.name.clone()),
@@ -182,7 +192,7 @@ pub fn import(folder: &Path, watch: &mut dyn FnMut(Progress)) -> Result<Imported
     ];
     let file = write_version(folder, import, &ingested, &text, &about)?;
     say(of, "done");
-    let version = Version { import, correction: 0, digest: digest(&text, &rules) };
+    let version = Version { import, correction: log.last(), digest: digest(&text, &rules) };
     let count = |layer: &ingest::OriginalLayer| {
         let (read, usable) = layer.counts();
         LayerCount { layer: layer.name.clone(), role: layer.role, read, usable }
@@ -191,10 +201,22 @@ pub fn import(folder: &Path, watch: &mut dyn FnMut(Progress)) -> Result<Imported
     Ok(Imported { version, file, layers, issues: basis_issues, working: ingested.working })
 }
 
-/// The issues of the maps and of the network built from them.
-fn issues_of(settings: &Settings, ingested: &Ingested) -> Vec<DataIssue> {
-    let (_, _, _, issues) = build_all(settings, &ingested.inventory, &ingested.issues);
+/// The issues of the maps with what is laid over them, and of the network built from both.
+fn issues_of(settings: &Settings, ingested: &Ingested, log: &Log) -> Vec<DataIssue> {
+    let mut of_maps = ingested.issues.clone();
+    let corrected = corrected(&ingested.inventory, &log.in_force(), &mut of_maps);
+    let (_, _, _, issues) = build_all(settings, corrected.as_ref().unwrap_or(&ingested.inventory), &of_maps);
     issues
+}
+
+/// The inventory with corrections laid over it; `None` where there are none.
+fn corrected(imported: &Inventory, corrections: &[Correction], issues: &mut Vec<DataIssue>) -> Option<Inventory> {
+    if corrections.is_empty() {
+        return None;
+    }
+    let (laid, said) = evidence::apply(imported, corrections);
+    issues.extend(said);
+    Some(laid)
 }
 
 fn build_all(
@@ -321,7 +343,7 @@ pub fn open(folder: &Path) -> Result<Town> {
     let file = folder.join("networks").join(format!("{import:04}.gpkg"));
     let part = |name: &str| geopackage::read_part(&file, name);
     let inventory = compact::unpack(&part("inventory")?)?;
-    let of_maps = compact::unpack_issues(&part("issues")?)?;
+    let mut of_maps = compact::unpack_issues(&part("issues")?)?;
     let as_text = |bytes: Vec<u8>| String::from_utf8(bytes).map_err(|cause| Error::input("is damaged").file(&file).cause(cause));
     let working = WorkingCrs::new(Crs::from_wkt(&as_text(part("working_crs")?)?)?)?;
     let mut notes = Vec::new();
@@ -329,13 +351,96 @@ pub fn open(folder: &Path) -> Result<Town> {
     if format!("{:?}", imported_under.layers) != format!("{:?}", settings.layers) {
         notes.push(format!("the layers in {TOWN_FILE} were changed after this import; run headwall import again to use them"));
     }
+    let log = records::log(folder, &working)?;
+    let (inventory, imported) = match corrected(&inventory, &log.in_force(), &mut of_maps) {
+        Some(laid) => (laid, Some(inventory)),
+        None => (inventory, None),
+    };
     let (network, segments, links, issues) = build_all(&settings, &inventory, &of_maps);
-    let version = Version { import, correction: 0, digest: digest(&text, &rules) };
+    let version = Version { import, correction: log.last(), digest: digest(&text, &rules) };
     let basis = Basis { settings, rules, inventory, network, segments, links, issues };
-    Ok(Town { basis, working, version, notes, file })
+    Ok(Town { basis, working, version, notes, log, imported, folder: folder.to_owned(), file })
+}
+
+/// What a correction would do, or did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Effect {
+    /// What reaches an outfall without it.
+    pub before: Gain,
+    /// What reaches an outfall with it.
+    pub after: Gain,
+    /// What it says about itself, such as that the source has by now what it adds.
+    pub said: Vec<DataIssue>,
 }
 
 impl Town {
+    /// The inventory as imported, without corrections.
+    pub fn imported(&self) -> &Inventory {
+        self.imported.as_ref().unwrap_or(&self.basis.inventory)
+    }
+
+    /// The bounds within which repairs are proposed.
+    pub fn limits(&self) -> Limits {
+        let settings = &self.basis.settings;
+        Limits { snap_tolerance_m: settings.snap_tolerance.metres(), near_miss_m: settings.near_miss.metres() }
+    }
+
+    /// The repairs that the maps suggest, ranked.
+    pub fn proposals(&self) -> Vec<Proposal> {
+        proposals::find(self.basis.ground(), &self.basis.segments, self.limits(), self.basis.rules.repairs())
+    }
+
+    /// The digests of what changes rely on: the features of the source that they name.
+    pub fn relied_on(&self, changes: &[Change]) -> Vec<Reliance> {
+        let mut features: Vec<&FeatureName> = changes.iter().flat_map(Change::features).collect();
+        features.sort_unstable();
+        features.dedup();
+        let digest = |feature: &FeatureName| evidence::digest(self.imported(), feature);
+        features.into_iter().filter_map(|f| Some(Reliance { feature: f.clone(), digest: digest(f)? })).collect()
+    }
+
+    /// What the network would be with one more correction, in numbers; nothing is recorded.
+    pub fn try_correction(&self, new: &NewCorrection) -> Effect {
+        let mut corrections = self.log.in_force();
+        let sequence = self.log.last() + 1;
+        corrections.push(Correction {
+            sequence,
+            at: new.at.clone(),
+            who: new.who.clone(),
+            why: new.why.clone(),
+            evidence: new.evidence.clone(),
+            proposal: new.proposal.clone(),
+            changes: new.changes.clone(),
+            relied_on: new.relied_on.clone(),
+        });
+        let (inventory, mut said) = evidence::apply(self.imported(), &corrections);
+        said.retain(|issue| issue.value.as_ref().is_some_and(|v| *v == format!("correction {sequence}")));
+        let (network, _, links, _) = build_all(&self.basis.settings, &inventory, &[]);
+        let after =
+            proposals::reach(Ground { inventory: &inventory, network: &network, links: &links, hydraulics: self.basis.rules.hydraulics() });
+        Effect { before: proposals::reach(self.basis.ground()), after, said }
+    }
+
+    /// Records a correction; what is open stays as it was until the town is opened again.
+    ///
+    /// # Errors
+    /// One that does not fit what is there; a disk that refuses.
+    pub fn correct(&self, new: &NewCorrection) -> Result<(u64, Effect)> {
+        let effect = self.try_correction(new);
+        if let Some(issue) = effect.said.iter().find(|issue| issue.code != IssueCode::CorrectionNowInSource) {
+            return Err(Error::usage(issue.message.clone()).hint("headwall check shows what is there"));
+        }
+        Ok((records::add(&self.folder, &self.working, new)?, effect))
+    }
+
+    /// Records that an earlier record holds no more.
+    ///
+    /// # Errors
+    /// No such record; a disk that refuses.
+    pub fn undo(&self, sequence: u64, new: &NewCorrection) -> Result<u64> {
+        records::undo(&self.folder, &self.working, sequence, new)
+    }
+
     /// The original attributes of a feature, by its table in the version file.
     ///
     /// # Errors

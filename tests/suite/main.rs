@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod cases;
 #[cfg(test)]
+mod corrections;
+#[cfg(test)]
 mod documents;
 #[cfg(test)]
 mod layout;
@@ -12,6 +14,8 @@ mod profile;
 mod properties;
 #[cfg(test)]
 mod reference;
+#[cfg(test)]
+mod repairs;
 #[cfg(test)]
 mod sample_village;
 #[cfg(test)]
