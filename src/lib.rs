@@ -31,6 +31,8 @@ pub mod investigate;
 
 pub mod town;
 
+pub mod init;
+
 pub mod synth;
 
 pub mod export;

@@ -11,6 +11,7 @@ use crate::town::{self, Town};
 mod answer;
 mod export;
 mod import;
+mod init;
 mod investigate;
 mod issues_table;
 mod place;
@@ -29,6 +30,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Init(init::Init),
     Import(import::Import),
     Trace(trace::TraceCommand),
     Investigate(investigate::InvestigateCommand),
@@ -42,6 +44,7 @@ enum Command {
 pub fn run() -> u8 {
     let cli = Cli::parse();
     let done = match cli.command {
+        Command::Init(command) => command.run(),
         Command::Import(command) => command.run(),
         Command::Trace(command) => command.run(),
         Command::Investigate(command) => command.run(),

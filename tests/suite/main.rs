@@ -4,3 +4,5 @@
 mod documents;
 #[cfg(test)]
 mod sample_village;
+#[cfg(test)]
+mod towns;
