@@ -81,7 +81,7 @@ fn percent(share: f64) -> String {
 }
 
 /// The id: unique, full, named like one; a row number only where nothing else is there.
-pub(super) fn id(draft: &mut Draft, referred: Option<&(String, usize)>, paired: &[usize], nouns: &[&str]) {
+pub(super) fn id(draft: &mut Draft, referred: Option<&(String, usize)>, elsewhere: &[String], paired: &[usize], nouns: &[&str]) {
     if let Some((name, hits)) = referred
         && let Some(column) = draft.look.column(name)
     {
@@ -120,7 +120,10 @@ pub(super) fn id(draft: &mut Draft, referred: Option<&(String, usize)>, paired: 
             if nouns.iter().any(|n| flat.contains(n)) {
                 score += 0.5;
             }
-            if c.says.words.iter().any(|w| ["legacy", "legacyid", "old", "previous", "host", "doc", "guid"].contains(&w.as_str())) {
+            if elsewhere.contains(&c.name) {
+                score += 1.0;
+            }
+            if c.says.words.iter().any(|w| ["legacy", "legacyid", "old", "previous", "host", "doc", "guid", "source", "plan", "project", "terminator"].contains(&w.as_str())) {
                 score -= 0.8;
             }
         }
@@ -128,7 +131,7 @@ pub(super) fn id(draft: &mut Draft, referred: Option<&(String, usize)>, paired: 
     });
     let few = look.raw.features.len() < 2;
     match ranked.first() {
-        Some((score, column)) if *score > 0.4 || few => {
+        Some((score, column)) if *score > 0.4 || few || column.is_software() => {
             let why = if column.is_software() && !column.name.to_lowercase().starts_with("global") {
                 "the only unique field; a row number of the software, which a new export may change".to_owned()
             } else {
@@ -196,11 +199,11 @@ pub(super) fn size(draft: &mut Draft) {
             return None;
         }
         let sizes: Vec<f64> = c.numbers.iter().copied().filter(|n| *n > 0.0).collect();
-        if sizes.len() * 10 < c.rows {
+        if sizes.len() * 5 < c.rows {
             return None;
         }
         let text = c.texts.keys().any(|t| t.parse::<f64>().is_err());
-        Some(name + 2.0 * share(sizes.len(), c.rows) + if text { -0.2 } else { 0.0 })
+        Some(name + 2.0 * share(sizes.len(), c.rows) + if text { -1.5 } else { 0.0 })
     });
     let Some((_, column)) = ranked.first().copied() else {
         // Inside heights alone: egg-shaped and old pipes are measured so.
@@ -413,14 +416,14 @@ pub(super) fn material(draft: &mut Draft) {
 /// What sort of thing each feature is, where the layer mixes several.
 pub(super) fn kind(draft: &mut Draft) {
     let (vocabulary, least) = if draft.role == Role::Conduits { ("conduit_kind", 2) } else { ("structure_kind", 2) };
-    let rule = Coded { meaning: Meaning::Kind, vocabulary, with_name: 0.7, without_name: 2.0, least };
+    let rule = Coded { meaning: Meaning::Kind, vocabulary, with_name: if draft.role == Role::Conduits { 0.7 } else { 0.45 }, without_name: 2.0, least };
     coded(draft, &rule, |c| {
         let words = &c.says.words;
         let other = c.says.has_any(&["doing", "edit", "date", "owner", "system", "material", "shape", "status", "address", "street", "length", "upstream", "downstream", "rim", "id"]);
         if other || c.numeric() > 0.5 || c.filled * 2 < c.rows || words.iter().any(|w| ["label", "color", "area", "class"].contains(&w.as_str())) {
             return -1.0;
         }
-        let feature = c.says.has("type") || words.iter().any(|w| w == "structure" || w == "function" || w == "kind" || w == "device");
+        let feature = c.says.has("type") || words.iter().any(|w| w == "structure" || w == "device");
         if !feature {
             return -1.0;
         }
@@ -488,9 +491,11 @@ pub(super) fn year(draft: &mut Draft) {
         if c.says.has_any(&["edit", "doing", "status", "type"]) {
             return None;
         }
+        // 0 and 1 stand for "none" in fields of years.
+        let small = c.numbers.iter().filter(|n| n.abs() <= 1.0).count();
         let years = c.numbers.iter().filter(|n| (1800.0..=2100.0).contains(*n)).count();
         let texts = c.texts.keys().filter(|t| t.len() >= 8 && t.chars().filter(char::is_ascii_digit).count() >= 6).count();
-        let can_be = c.is_date || share(years, c.filled) > 0.5 || (c.numeric() < 0.5 && share(texts, c.texts.len()) > 0.6);
+        let can_be = c.is_date || (years > 5 && share(years, c.filled - small.min(c.filled)) > 0.5) || (c.numeric() < 0.5 && share(texts, c.texts.len()) > 0.6);
         let words = &c.says.words;
         let named = c.says.has("install")
             || (c.says.has_any(&["year", "date"]) && (words.len() == 1 || words.iter().any(|w| ["am", "asset"].contains(&w.as_str()))));

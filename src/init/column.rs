@@ -153,7 +153,10 @@ impl Column {
             let all = counts.values().filter(|(n, _)| is_marker(*n)).map(|(n, _)| n.to_string()).collect();
             return (all, None);
         }
-        let (low, high) = (quantile(&real, 0.05), quantile(&real, 0.95));
+        // Each value once: a marker that nobody knows repeats, and would pull the bounds to itself.
+        let once: Vec<f64> = counts.values().map(|(n, _)| *n).filter(|n| !is_marker(*n)).collect();
+        let (low, high) = (quantile(&once, 0.05), quantile(&once, 0.95));
+        let lowest = quantile(&once, 0.01);
         let spread = (high - low).max(1.0);
         let usual_repeat = counts.values().filter(|(n, _)| !is_marker(*n)).map(|(_, c)| *c).max().unwrap_or(1);
         let mut found = Vec::new();
@@ -161,9 +164,9 @@ impl Column {
         for (n, count) in counts.values() {
             let far = *n < low - 2.0 * spread || *n > high + 2.0 * spread;
             let outside = *n < low - 0.5 * spread || *n > high + 0.5 * spread;
-            let spike = *count >= 4 && *count * 50 >= self.filled.min(2000) && *count >= 4 * usual_repeat;
+            let spike = *count >= 4 && *count * 2 >= 5 * usual_repeat && *count * 100 >= self.filled.min(1000);
             let none = if *n == 0.0 {
-                zero_is_none || (outside && low > 3.0) || spike
+                zero_is_none || (outside && low > 3.0) || (*count >= 2 && lowest > 3.0) || spike
             } else if is_marker(*n) {
                 outside || spike
             } else {

@@ -6,6 +6,7 @@ use geo::Coord;
 
 use super::column::{Column, quantile, share};
 use super::look::{Drawn, Look, distance};
+use super::words::Name;
 
 /// How two names belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,7 +34,9 @@ pub(super) struct Pair {
 const UP_DOWN: [&str; 2] = ["upstream", "downstream"];
 
 fn is_up(c: &Column) -> bool {
-    c.says.has("upstream") && !c.says.has("downstream")
+    // In "Us_End_Id" the end is no direction.
+    let other_than_end = c.says.words.iter().any(|w| w != "end" && Name::new(w).has("downstream"));
+    c.says.has("upstream") && !other_than_end
 }
 
 fn is_down(c: &Column) -> bool {
@@ -230,6 +233,10 @@ pub(super) struct Nodes {
     pub with_drawing: usize,
     /// Conduits where it can be told.
     pub told: usize,
+    /// Conduits whose from-node has the higher level, of those whose nodes both have one.
+    pub falls: usize,
+    /// Conduits whose nodes both have a level, and not the same.
+    pub fall_told: usize,
     /// Ends whose id is the id of another conduit of the layer.
     pub among_conduits: usize,
     /// The columns in which the ids were found: layer and column, with hits.
@@ -259,10 +266,11 @@ const NEAR_M: f64 = 20.0;
 /// Looks for the ids of the nodes at the two ends; structures are looked for in every layer of points.
 pub(super) fn nodes(looks: &[Look], at: usize, pairs: &[Pair]) -> NodesFound {
     let look = &looks[at];
+    let paired: BTreeSet<usize> = pairs.iter().flat_map(|p| [p.from, p.to]).collect();
     let mut found: Vec<Nodes> = Vec::new();
     for &pair in pairs {
         if pair.twin != Twin::InOut && can_be_node(&look.columns[pair.from]) && can_be_node(&look.columns[pair.to]) {
-            found.push(measure(looks, at, pair));
+            found.push(measure(looks, at, pair, &paired));
         }
     }
     let rank = |n: &Nodes| (share(n.resolved, n.ends) * n.ends as f64).max(n.among_conduits as f64 / 4.0);
@@ -270,9 +278,12 @@ pub(super) fn nodes(looks: &[Look], at: usize, pairs: &[Pair]) -> NodesFound {
     let Some(best) = found.first().cloned() else { return NodesFound::None };
     let rows = 2 * look.raw.features.len();
     let doubt = |why: String| NodesFound::Doubtful(found.iter().take(4).cloned().collect(), why);
-    if share(best.among_conduits, best.ends) > 0.3 && best.among_conduits > best.resolved {
+    // Small whole numbers meet by chance, and texts do not.
+    let by_chance = look.columns[best.pair.from].numeric() > 0.9;
+    let mixed = !by_chance && share(best.among_conduits, best.ends) > 0.15;
+    if mixed || (share(best.among_conduits, best.ends) > 0.3 && best.among_conduits > best.resolved) {
         return doubt(format!(
-            "{} of {} ids are ids of other conduits of this layer, not of structures",
+            "{} of {} ids are ids of other conduits of this layer, so they do not name structures alone",
             best.among_conduits, best.ends
         ));
     }
@@ -293,7 +304,9 @@ pub(super) fn nodes(looks: &[Look], at: usize, pairs: &[Pair]) -> NodesFound {
     }
     let agree = share(best.with_drawing, best.told);
     let enough = if best.pair.twin == Twin::Numbered || best.pair.twin == Twin::OneSided { 0.9 } else { 0.6 };
-    if best.told > 0 && agree < enough {
+    // Lines drawn at random say nothing about ids that name the higher structure first.
+    let falls = best.fall_told >= 20 && share(best.falls, best.fall_told) > 0.8 && best.pair.twin == Twin::Named;
+    if best.told > 0 && agree < enough && !falls {
         return doubt(format!("from and to agree with the drawing in only {} of {}", best.with_drawing, best.told));
     }
     if best.told == 0 && best.pair.twin != Twin::Named {
@@ -302,18 +315,19 @@ pub(super) fn nodes(looks: &[Look], at: usize, pairs: &[Pair]) -> NodesFound {
     NodesFound::Sure(best)
 }
 
-fn measure(looks: &[Look], at: usize, pair: Pair) -> Nodes {
+fn measure(looks: &[Look], at: usize, pair: Pair, paired: &BTreeSet<usize>) -> Nodes {
     let look = &looks[at];
     let (up, down) = (&look.columns[pair.from], &look.columns[pair.to]);
     let rows = look.raw.features.len();
     let wanted: BTreeSet<String> = (0..rows).flat_map(|r| [up.id(&look.raw, r), down.id(&look.raw, r)]).flatten().collect();
     // In each layer of points the column that holds most of the wanted ids.
     let mut places: BTreeMap<String, Vec<Option<Coord>>> = BTreeMap::new();
+    let mut heights: BTreeMap<String, f64> = BTreeMap::new();
     let mut found_in = Vec::new();
     for (index, other) in looks.iter().enumerate().filter(|(_, l)| l.drawn == Drawn::Points) {
         let mut best: Option<(usize, usize)> = None;
         for (c, column) in other.columns.iter().enumerate() {
-            if column.is_software() || !column.is_id_like() || column.texts.len() * 2 < column.filled {
+            if column.is_software() || !column.is_id_like() || column.texts.len() * 10 < column.filled * 9 {
                 continue;
             }
             let hits = column.texts.keys().filter(|t| wanted.contains(crate::inventory::normalised_id(t))).count();
@@ -328,8 +342,15 @@ fn measure(looks: &[Look], at: usize, pair: Pair) -> Nodes {
         }
         let column = &other.columns[c];
         found_in.push((index, column.name.clone(), hits));
+        let level = other.columns.iter().find(|c| {
+            c.says.has("invert") && !c.says.has_any(&["compass", "depth", "type"]) && c.numeric() > 0.8 && c.has_fractions && c.texts.len() > 5
+        });
+        let missing = level.map(|l| l.missing_numbers(false).0).unwrap_or_default();
         for row in 0..other.raw.features.len() {
             if let Some(id) = column.id(&other.raw, row).filter(|id| wanted.contains(id)) {
+                if let Some(number) = level.and_then(|l| l.number(&other.raw, row, &missing)) {
+                    heights.insert(id.clone(), number);
+                }
                 places.entry(id).or_default().push(other.places.get(row).copied().flatten());
             }
         }
@@ -340,7 +361,7 @@ fn measure(looks: &[Look], at: usize, pair: Pair) -> Nodes {
         .columns
         .iter()
         .enumerate()
-        .filter(|(c, col)| *c != pair.from && *c != pair.to && !col.is_software() && col.is_id_like() && col.distinct() > 0.9 && col.filled > 2)
+        .filter(|(c, col)| !paired.contains(c) && !col.is_software() && col.is_id_like() && col.distinct() > 0.9 && col.filled > 2)
         .filter(|(_, col)| !col.says.has_any(&UP_DOWN))
         .map(|(_, col)| col.texts.keys().map(|t| crate::inventory::normalised_id(t).to_owned()).collect())
         .collect();
@@ -354,6 +375,8 @@ fn measure(looks: &[Look], at: usize, pair: Pair) -> Nodes {
         located: 0,
         with_drawing: 0,
         told: 0,
+        falls: 0,
+        fall_told: 0,
         among_conduits: 0,
         found_in,
     };
@@ -379,6 +402,13 @@ fn measure(looks: &[Look], at: usize, pair: Pair) -> Nodes {
                     sides[side] = Some(first < last);
                 }
             }
+        }
+        let height = |column: &Column| column.id(&look.raw, row).and_then(|id| heights.get(&id).copied());
+        if let (Some(upper), Some(lower)) = (height(up), height(down))
+            && (upper - lower).abs() > 0.005
+        {
+            nodes.fall_told += 1;
+            nodes.falls += usize::from(upper > lower);
         }
         // The from-node near the first vertex, or the to-node near the last.
         let says = match sides {

@@ -24,7 +24,7 @@ pub(super) fn reference(from: &Look, to: &Look) -> Option<(String, String, usize
     for own in from.columns.iter().filter(|c| !c.is_software() && c.is_id_like() && c.texts.len() > 2) {
         // Small whole numbers meet by chance.
         let by_chance = own.numeric() > 0.9 && own.numbers.iter().all(|n| n.abs() < 100_000.0);
-        if by_chance && !own.says.has_any(&["id", "outlet", "node"]) {
+        if by_chance && (own.texts.len() < 30 || !own.says.has_any(&["id", "outlet", "node"])) {
             continue;
         }
         for (target, known) in &targets {

@@ -295,6 +295,11 @@ impl Proposing {
         self.levels.insert(at, levels);
     }
 
+    /// The fields that are ids in layers to which others refer: towns name them alike everywhere.
+    fn elsewhere(&self) -> Vec<String> {
+        self.referred.values().map(|(name, _)| name.clone()).collect()
+    }
+
     /// Laterals name conduits and parcels: those fields are the ids.
     fn refer_from_laterals(&mut self, role: &dyn Fn(usize) -> Option<Role>) {
         let looks = &self.found.looks;
@@ -398,6 +403,7 @@ impl Proposing {
         if !self.place(look, &mut layer) {
             layer.role = None;
         }
+        let elsewhere = self.elsewhere();
         let mut draft = Draft::new(look, role);
         if let Some(fit) = &self.fits[at]
             && fit.role == role
@@ -410,7 +416,7 @@ impl Proposing {
                 let nouns: &[&str] = &["manhole", "mh", "inlet", "outfall", "outlet", "basin", "node", "struct"];
                 if !draft.fields.contains_key(&Meaning::Id) || self.referred.contains_key(&at) {
                     draft.fields.remove(&Meaning::Id);
-                    attributes::id(&mut draft, self.referred.get(&at), &[], nouns);
+                    attributes::id(&mut draft, self.referred.get(&at), &elsewhere, &[], nouns);
                 }
                 if look.drawn == Drawn::Points {
                     structures::levels(&mut draft, ends, unit);
@@ -427,30 +433,31 @@ impl Proposing {
             }
             Role::Parcels => {
                 if !draft.fields.contains_key(&Meaning::Id) {
-                    attributes::id(&mut draft, self.referred.get(&at), &[], &["parcel", "prcl", "pid", "lot"]);
+                    attributes::id(&mut draft, self.referred.get(&at), &elsewhere, &[], &["parcel", "prcl", "pid", "lot"]);
                 }
                 attributes::address(&mut draft);
                 attributes::land_use(&mut draft);
             }
             Role::Laterals => {
-                attributes::id(&mut draft, None, &[], &["lateral", "service"]);
+                attributes::id(&mut draft, None, &elsewhere, &[], &["lateral", "service"]);
                 self.laterals(&mut draft);
             }
             Role::InletAreas | Role::Catchments => {
-                if !draft.fields.contains_key(&Meaning::Id) {
-                    attributes::id(&mut draft, None, &[], &["catchment", "basin", "shed"]);
-                }
+                let named = draft.fields.contains_key(&Meaning::Id);
                 self.drains_to(&mut draft);
+                if !named {
+                    area_id(&mut draft, &elsewhere);
+                }
             }
             Role::Watercourses | Role::Waterbodies | Role::AssessmentUnits | Role::UnitListing => {
                 if !draft.fields.contains_key(&Meaning::Id) && role != Role::UnitListing {
-                    attributes::id(&mut draft, None, &[], &["comid", "reach"]);
+                    attributes::id(&mut draft, None, &elsewhere, &[], &["comid", "reach"]);
                 }
                 if !draft.fields.contains_key(&Meaning::Name) {
                     land::name(&mut draft);
                 }
             }
-            _ => attributes::id(&mut draft, None, &[], &[]),
+            _ => attributes::id(&mut draft, None, &elsewhere, &[], &[]),
         }
         layer.fields = draft.fields;
         layer.questions.append(&mut draft.questions);
@@ -466,6 +473,7 @@ impl Proposing {
                 paired.extend([pair.from, pair.to]);
             }
         }
+        let by_schema = [Meaning::InvertFrom, Meaning::InvertTo].map(|m| draft.fields.get(&m).map(|f| f.mapping.field.clone()));
         for meaning in [Meaning::NodeFrom, Meaning::NodeTo, Meaning::InvertFrom, Meaning::InvertTo] {
             draft.fields.remove(&meaning);
         }
@@ -478,7 +486,16 @@ impl Proposing {
             }
             _ => layer.notes.push("no node ids: direction rests on the drawing".to_owned()),
         }
-        match self.levels.get(&at) {
+        // What a schema says of in and out settles it, where the values do not speak against it.
+        let settled = match self.levels.get(&at) {
+            Some(LevelsFound::Doubtful(all, _)) => all.iter().find(|l| {
+                let names = [l.pair.from, l.pair.to].map(|c| Some(look.columns[c].name.clone()));
+                names == by_schema && l.uphill * 3 < l.checked
+            }),
+            _ => None,
+        };
+        let found = settled.map(|l| LevelsFound::Sure(l.clone())).or_else(|| self.levels.get(&at).cloned());
+        match &found {
             Some(LevelsFound::Sure(levels)) => {
                 let conflict = agreed(votes.iter().map(|(u, _)| *u)).is_none() && !votes.is_empty();
                 for (meaning, column) in [(Meaning::InvertFrom, levels.pair.from), (Meaning::InvertTo, levels.pair.to)] {
@@ -517,7 +534,7 @@ impl Proposing {
         }
         if !draft.fields.contains_key(&Meaning::Id) {
             let paired: Vec<usize> = paired.into_iter().collect();
-            attributes::id(draft, self.referred.get(&at), &paired, &["pipe", "main", "conduit", "sewer", "line", "storm"]);
+            attributes::id(draft, self.referred.get(&at), &self.elsewhere(), &paired, &["pipe", "main", "conduit", "sewer", "line", "storm"]);
         }
         draft.fields.remove(&Meaning::Diameter);
         attributes::size(draft);
@@ -600,6 +617,19 @@ impl Proposing {
             }
             return;
         }
+        // Beside a model its subcatchments name its nodes.
+        for model in &self.found.models {
+            let nodes = &model.model.nodes;
+            let Some(name) = nodes.field("name") else { continue };
+            let known: BTreeSet<String> = nodes.features.iter().filter_map(|f| column::text_of(&f.values[name])).collect();
+            let hit = draft.look.columns.iter().find(|c| {
+                let hits: usize = c.texts.iter().filter(|(t, _)| known.contains(*t)).map(|(_, n)| n).sum();
+                c.texts.len() > 2 && c.is_id_like() && hits * 10 >= c.filled * 6
+            });
+            if let Some(column) = hit {
+                return draft.propose(Meaning::DrainsTo, column, "its values are nodes of the SWMM model beside it", |_| {});
+            }
+        }
         if draft.role == Role::InletAreas && !draft.fields.contains_key(&Meaning::DrainsTo) {
             draft.ask(Meaning::DrainsTo, "which field names the structure to which an area drains?", Vec::new());
         }
@@ -630,7 +660,8 @@ impl Proposing {
         let overlaps = |b: [f64; 4]| bounds[0] <= b[2] && b[0] <= bounds[2] && bounds[1] <= b[3] && b[1] <= bounds[3];
         let other = self.found.looks.iter().find(|l| l.path != path && l.crs.as_ref().is_some_and(|c| c.is_projected()) && l.bounds().is_some_and(overlaps))?;
         let crs = other.crs.as_ref()?;
-        let label = crs.authority()?;
+        // A definition without a code is written out.
+        let label = crs.authority().unwrap_or(crs.wkt());
         Some((label.to_owned(), format!("the file says none; its coordinates lie where those of {} lie", other.called)))
     }
 
@@ -685,6 +716,20 @@ fn crs_question(called: &str) -> Question {
         asks: format!("in which coordinate system are the numbers of {called}? the file says none"),
         choices: vec!["crs = \"EPSG:…\"".to_owned()],
         costs: "the layer is left out until its CRS is set".to_owned(),
+    }
+}
+
+/// The id of an area; the field by which it names its structure serves where no other is unique.
+fn area_id(draft: &mut Draft, elsewhere: &[String]) {
+    let questions = draft.questions.len();
+    attributes::id(draft, None, elsewhere, &[], &["catchment", "basin", "shed"]);
+    let column = draft.fields.get(&Meaning::DrainsTo).and_then(|f| draft.look.column(&f.mapping.field)).filter(|c| c.distinct() > 0.93);
+    let software = draft.fields.get(&Meaning::Id).and_then(|f| draft.look.column(&f.mapping.field)).is_some_and(|c| c.is_software());
+    if let Some(column) = column
+        && (software || !draft.fields.contains_key(&Meaning::Id))
+    {
+        draft.questions.truncate(questions);
+        draft.propose(Meaning::Id, column, "unique, and the structure to which it drains", |_| {});
     }
 }
 

@@ -59,12 +59,12 @@ fn candidates<'a>(look: &'a Look, ends: &EndLevels) -> Vec<Candidate<'a>> {
         let named = says.has_any(&["rim", "ground", "elevation", "invert", "bottom"]);
         const NOT: [&str; 14] =
             ["doing", "edit", "depth", "compass", "size", "diameter", "material", "status", "count", "length", "type", "id", "date", "x"];
-        if !named || says.has_any(&NOT) || column.is_date || column.numeric() < 0.8 || column.texts.len() < 2 {
+        if !named || says.has_any(&NOT) || column.is_date || column.numeric() < 0.8 || (column.texts.len() < 2 && column.rows > 4) {
             continue;
         }
         let (missing, note) = column.missing_numbers(false);
         let real = column.real_numbers(&missing);
-        if real.is_empty() || (real.len() > 4 && quantile(&real, 0.0) == quantile(&real, 1.0)) {
+        if real.is_empty() || (column.rows > 4 && real.len() * 100 < column.rows * 2) || (real.len() > 4 && quantile(&real, 0.0) == quantile(&real, 1.0)) {
             continue;
         }
         let mut above = Vec::new();

@@ -82,6 +82,13 @@ impl Name {
                 *last = first.clone();
             }
         }
+        // A last scrap of two or three letters, by the words that end such names most.
+        if may_be_cut && let Some(last) = joined.last_mut() && (2..=3).contains(&last.len()) && (last == "st" || !words().notions.contains_key(last.as_str())) {
+            const ENDS: [&str; 9] = ["size", "type", "material", "elevation", "status", "shape", "length", "diameter", "year"];
+            if let Some(word) = ENDS.iter().find(|w| w.starts_with(last.as_str())) {
+                *last = (*word).to_owned();
+            }
+        }
         // "Downstre_1" is what two equal beginnings become.
         if may_be_cut && joined.len() == 2 && joined[1].chars().all(|c| c.is_ascii_digit()) && joined[0].len() >= 6 {
             let cut = joined[0].clone();
