@@ -51,7 +51,13 @@ impl Init {
         println!("wrote {}", target.display());
         for layer in &proposal.layers {
             let role = layer.role.map_or("not used", |r| r.word());
-            println!("  {}: {role}, {} features, {} fields, {} questions", layer.name, grouped(layer.features), layer.fields.len(), layer.questions.len());
+            println!(
+                "  {}: {role}, {} features, {} fields, {} questions",
+                layer.name,
+                grouped(layer.features),
+                layer.fields.len(),
+                layer.questions.len()
+            );
         }
         for (file, why) in &proposal.unread {
             println!("  not read: {}: {why}", file.display());

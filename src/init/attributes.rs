@@ -44,12 +44,8 @@ impl<'a> Draft<'a> {
 
     /// The columns by a score, best first; those without one are left out.
     fn ranked(&self, score: impl Fn(&Column) -> Option<f64>) -> Vec<(f64, &'a Column)> {
-        let mut all: Vec<(f64, &Column)> = self
-            .columns()
-            .iter()
-            .filter(|c| c.filled > 0 && !self.is_taken(c))
-            .filter_map(|c| Some((score(c)?, c)))
-            .collect();
+        let mut all: Vec<(f64, &Column)> =
+            self.columns().iter().filter(|c| c.filled > 0 && !self.is_taken(c)).filter_map(|c| Some((score(c)?, c))).collect();
         all.sort_by(|a, b| b.0.total_cmp(&a.0));
         all
     }
@@ -60,7 +56,9 @@ pub(super) fn cost(role: Role, meaning: Meaning) -> &'static str {
     match meaning {
         Meaning::Id => "without ids features are known by a hash of their shape, which a new export may change",
         Meaning::NodeFrom | Meaning::NodeTo => "without node ids direction rests on the drawing, and ends join by distance alone",
-        Meaning::InvertFrom | Meaning::InvertTo => "without inverts nothing contradicts a pipe that was drawn the wrong way round, and profiles are empty",
+        Meaning::InvertFrom | Meaning::InvertTo => {
+            "without inverts nothing contradicts a pipe that was drawn the wrong way round, and profiles are empty"
+        }
         Meaning::Status => "without status every conduit counts as in use, abandoned ones too",
         Meaning::System => "without the system storm, combined and sanitary lines are not told apart",
         Meaning::Kind if role == Role::Conduits => "without kinds leads, ditches and mains are not told apart",
@@ -94,8 +92,23 @@ pub(super) fn id(draft: &mut Draft, referred: Option<&(String, usize)>, elsewher
         if paired.contains(&at) || !c.is_id_like() || c.is_shape_measure() || c.distinct() < 0.93 || c.fill() < 0.7 || c.filled < 1 {
             return None;
         }
-        if c.says.has_any(&["x", "y", "length", "slope", "elevation", "invert", "rim", "depth", "address_link", "edit", "date", "street", "percent", "angle", "outfall"])
-            && !c.says.has("id")
+        if c.says.has_any(&[
+            "x",
+            "y",
+            "length",
+            "slope",
+            "elevation",
+            "invert",
+            "rim",
+            "depth",
+            "address_link",
+            "edit",
+            "date",
+            "street",
+            "percent",
+            "angle",
+            "outfall",
+        ]) && !c.says.has("id")
         {
             return None;
         }
@@ -123,7 +136,10 @@ pub(super) fn id(draft: &mut Draft, referred: Option<&(String, usize)>, elsewher
             if elsewhere.contains(&c.name) {
                 score += 1.0;
             }
-            if c.says.words.iter().any(|w| ["legacy", "legacyid", "old", "previous", "host", "doc", "guid", "source", "plan", "project", "terminator"].contains(&w.as_str())) {
+            if c.says.words.iter().any(|w| {
+                ["legacy", "legacyid", "old", "previous", "host", "doc", "guid", "source", "plan", "project", "terminator"]
+                    .contains(&w.as_str())
+            }) {
                 score -= 0.8;
             }
         }
@@ -149,12 +165,13 @@ pub(super) fn id(draft: &mut Draft, referred: Option<&(String, usize)>, elsewher
 
 /// Usual sizes of pipes.
 const INCHES: [f64; 28] = [
-    4.0, 6.0, 8.0, 10.0, 12.0, 15.0, 16.0, 18.0, 20.0, 21.0, 22.0, 24.0, 27.0, 30.0, 33.0, 36.0, 42.0, 48.0, 54.0, 60.0, 66.0, 72.0, 78.0, 84.0, 90.0,
-    96.0, 108.0, 120.0,
+    4.0, 6.0, 8.0, 10.0, 12.0, 15.0, 16.0, 18.0, 20.0, 21.0, 22.0, 24.0, 27.0, 30.0, 33.0, 36.0, 42.0, 48.0, 54.0, 60.0, 66.0, 72.0, 78.0,
+    84.0, 90.0, 96.0, 108.0, 120.0,
 ];
 const MILLIMETRES: [f64; 42] = [
-    50.0, 75.0, 100.0, 110.0, 125.0, 135.0, 150.0, 152.0, 160.0, 200.0, 203.2, 225.0, 250.0, 254.0, 300.0, 304.8, 315.0, 350.0, 375.0, 381.0, 400.0, 450.0,
-    457.2, 500.0, 525.0, 600.0, 675.0, 750.0, 800.0, 825.0, 900.0, 1000.0, 1050.0, 1200.0, 1350.0, 1500.0, 1650.0, 1800.0, 1950.0, 2100.0, 2400.0, 3000.0,
+    50.0, 75.0, 100.0, 110.0, 125.0, 135.0, 150.0, 152.0, 160.0, 200.0, 203.2, 225.0, 250.0, 254.0, 300.0, 304.8, 315.0, 350.0, 375.0,
+    381.0, 400.0, 450.0, 457.2, 500.0, 525.0, 600.0, 675.0, 750.0, 800.0, 825.0, 900.0, 1000.0, 1050.0, 1200.0, 1350.0, 1500.0, 1650.0,
+    1800.0, 1950.0, 2100.0, 2400.0, 3000.0,
 ];
 
 /// The unit of sizes by their magnitude, and how many are usual sizes in it; `None` where the numbers fit several.
@@ -181,7 +198,10 @@ pub(super) fn size(draft: &mut Draft) {
         }
         let says = &c.says;
         let inside = says.words.iter().any(|w| w == "inside" || w == "internal" || w == "nominal");
-        let second = says.words.iter().any(|w| ["sec", "2", "second", "under", "outside", "access", "drop", "liner", "upgrde", "psab"].contains(&w.as_str()));
+        let second = says
+            .words
+            .iter()
+            .any(|w| ["sec", "2", "second", "under", "outside", "access", "drop", "liner", "upgrde", "psab"].contains(&w.as_str()));
         let base = if says.has("diameter") {
             3.0
         } else if says.has("size") && (says.has("pipe") || says.words.len() <= 2) {
@@ -249,19 +269,22 @@ fn propose_size(draft: &mut Draft, meaning: Meaning, column: &Column) {
     let missing = size_markers(column);
     let sizes: Vec<f64> = column.real_numbers(&missing).into_iter().filter(|n| *n > 0.0).collect();
     let words = &column.says.words;
-    let by_name = [("mm", LengthUnit::Millimetre), ("in", LengthUnit::Inch), ("inch", LengthUnit::Inch), ("ft", LengthUnit::Foot), ("cm", LengthUnit::Centimetre)]
-        .into_iter()
-        .find(|(word, _)| words.len() > 1 && words.last().is_some_and(|w| w == word))
-        .map(|(_, unit)| unit);
+    let by_name = [
+        ("mm", LengthUnit::Millimetre),
+        ("in", LengthUnit::Inch),
+        ("inch", LengthUnit::Inch),
+        ("ft", LengthUnit::Foot),
+        ("cm", LengthUnit::Centimetre),
+    ]
+    .into_iter()
+    .find(|(word, _)| words.len() > 1 && words.last().is_some_and(|w| w == word))
+    .map(|(_, unit)| unit);
     match size_unit(&sizes).map(|(unit, usual)| (unit, Some(usual))).or(by_name.map(|unit| (unit, None))) {
         Some((unit, usual)) => {
             let why = match usual {
-                Some(usual) => format!(
-                    "middle value {}: {} by magnitude; {} are usual sizes",
-                    quantile(&sizes, 0.5),
-                    unit.word(),
-                    percent(usual)
-                ),
+                Some(usual) => {
+                    format!("middle value {}: {} by magnitude; {} are usual sizes", quantile(&sizes, 0.5), unit.word(), percent(usual))
+                }
                 None => format!("the name says {}", unit.word()),
             };
             draft.propose(meaning, column, why, |m| {
@@ -271,11 +294,15 @@ fn propose_size(draft: &mut Draft, meaning: Meaning, column: &Column) {
         }
         None => {
             let asks = format!("in which unit is {}? values from {} to {}", column.name, quantile(&sizes, 0.05), quantile(&sizes, 0.95));
-            draft.ask(meaning, asks, vec![
-                format!("{{ field = \"{}\", unit = \"ft\" }}", column.name),
-                format!("{{ field = \"{}\", unit = \"in\" }}", column.name),
-                format!("{{ field = \"{}\", unit = \"m\" }}", column.name),
-            ]);
+            draft.ask(
+                meaning,
+                asks,
+                vec![
+                    format!("{{ field = \"{}\", unit = \"ft\" }}", column.name),
+                    format!("{{ field = \"{}\", unit = \"in\" }}", column.name),
+                    format!("{{ field = \"{}\", unit = \"m\" }}", column.name),
+                ],
+            );
         }
     }
 }
@@ -316,7 +343,11 @@ fn coded(draft: &mut Draft, rule: &Coded, name_score: impl Fn(&Column) -> f64) {
     });
     if let Some((_, column)) = ranked.first().copied() {
         let reading = read_codes(rule.vocabulary, &column.texts);
-        let why = format!("{} of the filled rows read as {} words", percent(share(reading.read + reading.said_unknown, column.filled)), rule.meaning.word());
+        let why = format!(
+            "{} of the filled rows read as {} words",
+            percent(share(reading.read + reading.said_unknown, column.filled)),
+            rule.meaning.word()
+        );
         draft.propose(rule.meaning, column, why, |m| m.codes = codes_of(&reading));
         if !reading.open.is_empty() && matches!(rule.meaning, Meaning::Status | Meaning::System) {
             let asks = format!("what do these codes of {} mean: {}?", column.name, open_codes(&reading));
@@ -324,7 +355,11 @@ fn coded(draft: &mut Draft, rule: &Coded, name_score: impl Fn(&Column) -> f64) {
                 meaning: None,
                 asks,
                 choices: Vec::new(),
-                costs: format!("{} rows have an unknown {}; an unknown status carries no water", reading.open.iter().map(|o| o.1).sum::<usize>(), rule.meaning.word()),
+                costs: format!(
+                    "{} rows have an unknown {}; an unknown status carries no water",
+                    reading.open.iter().map(|o| o.1).sum::<usize>(),
+                    rule.meaning.word()
+                ),
             });
         }
         return;
@@ -366,18 +401,18 @@ pub(super) fn system(draft: &mut Draft) {
         }
         let flat: String = c.name.to_lowercase().chars().filter(char::is_ascii_alphanumeric).collect();
         let typed = c.says.has("type") || flat.ends_with("type") || flat.ends_with("system");
-        if c.says.has("system") && typed {
-            0.9
-        } else {
-            -1.0
-        }
+        if c.says.has("system") && typed { 0.9 } else { -1.0 }
     });
 }
 
 /// Cross-section.
 pub(super) fn shape(draft: &mut Draft) {
     let rule = Coded { meaning: Meaning::Shape, vocabulary: "shape", with_name: 0.5, without_name: 2.0, least: 1 };
-    coded(draft, &rule, |c| if c.says.has("shape") && !c.is_shape_measure() && !c.says.has("rim") && c.numeric() < 0.5 { 0.5 } else { -1.0 });
+    coded(
+        draft,
+        &rule,
+        |c| if c.says.has("shape") && !c.is_shape_measure() && !c.says.has("rim") && c.numeric() < 0.5 { 0.5 } else { -1.0 },
+    );
 }
 
 /// Material: by name and codes, or by the codes alone (materials stand in fields called type).
@@ -386,7 +421,9 @@ pub(super) fn material(draft: &mut Draft) {
     let rule = Coded { meaning: Meaning::Material, vocabulary: "material", with_name: 0.4, without_name: 0.7, least: 2 };
     coded(draft, &rule, |c| {
         let words = &c.says.words;
-        if c.says.has_any(&not) || words.iter().any(|w| ["bedding", "lining", "wall", "ground", "cat", "change", "psab"].contains(&w.as_str())) {
+        if c.says.has_any(&not)
+            || words.iter().any(|w| ["bedding", "lining", "wall", "ground", "cat", "change", "psab"].contains(&w.as_str()))
+        {
             -1.0
         } else if c.says.has("material") {
             1.0
@@ -407,7 +444,12 @@ pub(super) fn material(draft: &mut Draft) {
             draft.propose(Meaning::Material, column, "by its name; the codes are listed as a question", |m| m.codes = codes_of(&reading));
             if !one_known {
                 let asks = format!("what do these codes of {} mean: {}?", column.name, open_codes(&reading));
-                draft.questions.push(Question { meaning: None, asks, choices: Vec::new(), costs: cost(draft.role, Meaning::Material).to_owned() });
+                draft.questions.push(Question {
+                    meaning: None,
+                    asks,
+                    choices: Vec::new(),
+                    costs: cost(draft.role, Meaning::Material).to_owned(),
+                });
             }
         }
     }
@@ -416,11 +458,37 @@ pub(super) fn material(draft: &mut Draft) {
 /// What sort of thing each feature is, where the layer mixes several.
 pub(super) fn kind(draft: &mut Draft) {
     let (vocabulary, least) = if draft.role == Role::Conduits { ("conduit_kind", 2) } else { ("structure_kind", 2) };
-    let rule = Coded { meaning: Meaning::Kind, vocabulary, with_name: if draft.role == Role::Conduits { 0.7 } else { 0.45 }, without_name: 2.0, least };
+    let rule = Coded {
+        meaning: Meaning::Kind,
+        vocabulary,
+        with_name: if draft.role == Role::Conduits { 0.7 } else { 0.45 },
+        without_name: 2.0,
+        least,
+    };
     coded(draft, &rule, |c| {
         let words = &c.says.words;
-        let other = c.says.has_any(&["doing", "edit", "date", "owner", "system", "material", "shape", "status", "address", "street", "length", "upstream", "downstream", "rim", "id"]);
-        if other || c.numeric() > 0.5 || c.filled * 2 < c.rows || words.iter().any(|w| ["label", "color", "area", "class"].contains(&w.as_str())) {
+        let other = c.says.has_any(&[
+            "doing",
+            "edit",
+            "date",
+            "owner",
+            "system",
+            "material",
+            "shape",
+            "status",
+            "address",
+            "street",
+            "length",
+            "upstream",
+            "downstream",
+            "rim",
+            "id",
+        ]);
+        if other
+            || c.numeric() > 0.5
+            || c.filled * 2 < c.rows
+            || words.iter().any(|w| ["label", "color", "area", "class"].contains(&w.as_str()))
+        {
             return -1.0;
         }
         let feature = c.says.has("type") || words.iter().any(|w| w == "structure" || w == "device");
@@ -467,7 +535,11 @@ pub(super) fn owner(draft: &mut Draft) {
         }
         // Words tell more than numbers, and a plain name more than a long one.
         let flat = c.name.to_lowercase();
-        Some(c.fill() - 0.1 * c.says.words.len() as f64 + if c.numeric() < 0.5 { 0.3 } else { 0.0 } + if flat.starts_with("own") { 0.2 } else { 0.0 })
+        Some(
+            c.fill() - 0.1 * c.says.words.len() as f64
+                + if c.numeric() < 0.5 { 0.3 } else { 0.0 }
+                + if flat.starts_with("own") { 0.2 } else { 0.0 },
+        )
     });
     if let Some((_, column)) = owners.first().copied() {
         draft.propose(Meaning::Owner, column, format!("by its name; {} different", column.texts.len()), |_| {});
@@ -495,7 +567,9 @@ pub(super) fn year(draft: &mut Draft) {
         let small = c.numbers.iter().filter(|n| n.abs() <= 1.0).count();
         let years = c.numbers.iter().filter(|n| (1800.0..=2100.0).contains(*n)).count();
         let texts = c.texts.keys().filter(|t| t.len() >= 8 && t.chars().filter(char::is_ascii_digit).count() >= 6).count();
-        let can_be = c.is_date || (years > 5 && share(years, c.filled - small.min(c.filled)) > 0.5) || (c.numeric() < 0.5 && share(texts, c.texts.len()) > 0.6);
+        let can_be = c.is_date
+            || (years > 5 && share(years, c.filled - small.min(c.filled)) > 0.5)
+            || (c.numeric() < 0.5 && share(texts, c.texts.len()) > 0.6);
         let words = &c.says.words;
         let named = c.says.has("install")
             || (c.says.has_any(&["year", "date"]) && (words.len() == 1 || words.iter().any(|w| ["am", "asset"].contains(&w.as_str()))));
@@ -522,7 +596,8 @@ pub(super) fn assigned_outfall(draft: &mut Draft) {
 
 /// Address of a parcel.
 pub(super) fn address(draft: &mut Draft) {
-    let house_number = |t: &str| t.chars().next().is_some_and(|c| c.is_ascii_digit()) && t.contains(' ') && t.chars().any(char::is_alphabetic);
+    let house_number =
+        |t: &str| t.chars().next().is_some_and(|c| c.is_ascii_digit()) && t.contains(' ') && t.chars().any(char::is_alphabetic);
     let ranked = draft.ranked(|c| {
         if crate::ingest::is_personal_field(&c.name) || c.says.has_any(&["edit", "address_link"]) {
             return None;
@@ -541,9 +616,21 @@ pub(super) fn address(draft: &mut Draft) {
 pub(super) fn land_use(draft: &mut Draft) {
     let class = |c: &Column| -> Option<f64> {
         let flat: String = c.name.to_lowercase().chars().filter(char::is_ascii_alphanumeric).collect();
-        let named = ["usecode", "landuse", "landusecode", "propclass", "luc", "lucode", "classcode", "propertyclass", "useclass", "statecode", "usecd"]
-            .iter()
-            .any(|n| flat == *n || (n.len() > 6 && flat.starts_with(n)));
+        let named = [
+            "usecode",
+            "landuse",
+            "landusecode",
+            "propclass",
+            "luc",
+            "lucode",
+            "classcode",
+            "propertyclass",
+            "useclass",
+            "statecode",
+            "usecd",
+        ]
+        .iter()
+        .any(|n| flat == *n || (n.len() > 6 && flat.starts_with(n)));
         let repeats = c.texts.len() >= 2 && c.distinct() < 0.5 && c.fill() > 0.3 && c.texts.keys().all(|t| t.len() <= 12);
         (named && repeats).then(|| c.fill())
     };
@@ -552,7 +639,8 @@ pub(super) fn land_use(draft: &mut Draft) {
     }
     let words = draft.ranked(|c| {
         let flat: String = c.name.to_lowercase().chars().filter(char::is_ascii_alphanumeric).collect();
-        let named = ["usedesc", "usedescription", "landusedesc", "usedasdesc", "propdesc", "classdesc", "pdescript", "propertydescription"].contains(&flat.as_str());
+        let named = ["usedesc", "usedescription", "landusedesc", "usedasdesc", "propdesc", "classdesc", "pdescript", "propertydescription"]
+            .contains(&flat.as_str());
         (named && c.numeric() < 0.3 && c.fill() > 0.3).then(|| c.fill())
     });
     if let Some((_, column)) = words.first().copied() {

@@ -38,8 +38,8 @@ const MARKERS: [f64; 17] =
 
 /// Words that stand for "no id".
 const NO_ID: [&str; 21] = [
-    "n/a", "na", "none", "null", "<null>", "unk", "unknown", "no mh", "no id", "-", "--", "?", "0", "-1", "-99", "-999", "-9999", "999", "9999",
-    "nil", "end",
+    "n/a", "na", "none", "null", "<null>", "unk", "unknown", "no mh", "no id", "-", "--", "?", "0", "-1", "-99", "-999", "-9999", "999",
+    "9999", "nil", "end",
 ];
 
 impl Column {
@@ -168,14 +168,17 @@ impl Column {
             let none = if *n == 0.0 {
                 zero_is_none || (outside && low > 3.0) || (*count >= 2 && lowest > 3.0) || spike
             } else if is_marker(*n) {
-                outside || spike
+                // A lone negative marker among levels that are all well above zero.
+                outside || spike || (*n < 0.0 && lowest > 1.0)
             } else {
                 far && *count >= 3
             };
             if none {
                 found.push(n.to_string());
                 if *n == 0.0 && !zero_is_none && low <= 3.0 && high >= 0.0 {
-                    note = Some(format!("0 stands {count} times, every other value at most {usual_repeat} times; yet 0 is also a possible level here"));
+                    note = Some(format!(
+                        "0 stands {count} times, every other value at most {usual_repeat} times; yet 0 is also a possible level here"
+                    ));
                 }
             }
         }

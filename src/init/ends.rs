@@ -48,7 +48,8 @@ fn says_word(c: &Column, word: &str) -> bool {
 }
 
 fn same_but(a: &Column, b: &Column, words_a: &[&str], words_b: &[&str]) -> bool {
-    let strip = |c: &Column, words: &[&str]| -> Vec<String> { c.says.words.iter().filter(|w| !words.contains(&w.as_str())).cloned().collect() };
+    let strip =
+        |c: &Column, words: &[&str]| -> Vec<String> { c.says.words.iter().filter(|w| !words.contains(&w.as_str())).cloned().collect() };
     let (left, right) = (strip(a, words_a), strip(b, words_b));
     left == right && left.len() + 1 == a.says.words.len()
 }
@@ -113,7 +114,20 @@ pub(super) enum LevelsFound {
 
 fn can_be_level(c: &Column) -> bool {
     const NOT: [&str; 14] = [
-        "length", "slope", "diameter", "size", "width", "height", "depth", "street", "percent", "angle", "count", "edit", "outfall", "address_link",
+        "length",
+        "slope",
+        "diameter",
+        "size",
+        "width",
+        "height",
+        "depth",
+        "street",
+        "percent",
+        "angle",
+        "count",
+        "edit",
+        "outfall",
+        "address_link",
     ];
     c.numeric() >= 0.8 && !c.is_date && c.texts.len() >= 5 && c.has_fractions && !c.says.has_any(&NOT)
 }
@@ -163,7 +177,8 @@ pub(super) fn levels(look: &Look, pairs: &[Pair]) -> LevelsFound {
         }
         let uphill = differences.iter().filter(|d| **d < -0.005).count();
         let checked = differences.iter().filter(|d| d.abs() > 0.005).count();
-        let middle = { // Of two twins that were cut the likelier is the one whose values stay close.
+        let middle = {
+            // Of two twins that were cut the likelier is the one whose values stay close.
             let mut all: Vec<f64> = differences.iter().map(|d| d.abs()).collect();
             all.sort_by(f64::total_cmp);
             quantile(&all, 0.5)
@@ -194,7 +209,10 @@ pub(super) fn levels(look: &Look, pairs: &[Pair]) -> LevelsFound {
     }
     // A second pair of the same rank that says something else makes both doubtful.
     let rival = found.iter().skip(1).find(|(score, _, l)| {
-        best_score - score < 0.3 && l.pair.from != best.pair.from && l.pair.to != best.pair.to && !same_values(look, best.pair.from, l.pair.from)
+        best_score - score < 0.3
+            && l.pair.from != best.pair.from
+            && l.pair.to != best.pair.to
+            && !same_values(look, best.pair.from, l.pair.from)
     });
     if let Some((_, _, rival)) = rival {
         let text = format!("{} and {} both look like levels and differ", columns[best.pair.from].name, columns[rival.pair.from].name);
@@ -280,11 +298,11 @@ pub(super) fn nodes(looks: &[Look], at: usize, pairs: &[Pair]) -> NodesFound {
     let doubt = |why: String| NodesFound::Doubtful(found.iter().take(4).cloned().collect(), why);
     // Small whole numbers meet by chance, and texts do not.
     let by_chance = look.columns[best.pair.from].numeric() > 0.9;
-    let mixed = !by_chance && share(best.among_conduits, best.ends) > 0.15;
+    let mixed = !by_chance && share(best.resolved, best.ends) < 0.75 && share(best.among_conduits, best.ends) > 0.05;
     if mixed || (share(best.among_conduits, best.ends) > 0.3 && best.among_conduits > best.resolved) {
         return doubt(format!(
-            "{} of {} ids are ids of other conduits of this layer, so they do not name structures alone",
-            best.among_conduits, best.ends
+            "of {} ids {} are found among structures and {} among the conduits of this layer, so they do not name structures alone",
+            best.ends, best.resolved, best.among_conduits
         ));
     }
     let has_structures = looks.iter().any(|l| l.drawn == Drawn::Points);
@@ -343,7 +361,11 @@ fn measure(looks: &[Look], at: usize, pair: Pair, paired: &BTreeSet<usize>) -> N
         let column = &other.columns[c];
         found_in.push((index, column.name.clone(), hits));
         let level = other.columns.iter().find(|c| {
-            c.says.has("invert") && !c.says.has_any(&["compass", "depth", "type"]) && c.numeric() > 0.8 && c.has_fractions && c.texts.len() > 5
+            c.says.has("invert")
+                && !c.says.has_any(&["compass", "depth", "type"])
+                && c.numeric() > 0.8
+                && c.has_fractions
+                && c.texts.len() > 5
         });
         let missing = level.map(|l| l.missing_numbers(false).0).unwrap_or_default();
         for row in 0..other.raw.features.len() {
@@ -386,7 +408,9 @@ fn measure(looks: &[Look], at: usize, pair: Pair, paired: &BTreeSet<usize>) -> N
         let mut sides = [None, None];
         for (side, column) in [up, down].into_iter().enumerate() {
             let missing = if side == 0 { &nodes.missing_from } else { &nodes.missing_to };
-            let Some(id) = column.id(&look.raw, row).filter(|id| !missing.iter().any(|m| crate::inventory::normalised_id(m) == id)) else { continue };
+            let Some(id) = column.id(&look.raw, row).filter(|id| !missing.iter().any(|m| crate::inventory::normalised_id(m) == id)) else {
+                continue;
+            };
             nodes.ends += 1;
             for (count, ids) in among.iter_mut().zip(&own) {
                 *count += usize::from(ids.contains(&id));

@@ -68,7 +68,8 @@ pub(super) struct Found {
 }
 
 const READ: [&str; 16] = [
-    "geojson", "json", "geojsonl", "geojsons", "ndjson", "jsonl", "esrijson", "topojson", "csv", "tsv", "kml", "inp", "shp", "gpkg", "fgb", "gml",
+    "geojson", "json", "geojsonl", "geojsons", "ndjson", "jsonl", "esrijson", "topojson", "csv", "tsv", "kml", "inp", "shp", "gpkg", "fgb",
+    "gml",
 ];
 
 /// The files that were named, and those inside of folders that were named; in order, each once.
@@ -234,7 +235,8 @@ fn give_places(looks: &mut [Look]) {
             };
             let mut points: Vec<[f64; 2]> = shape.coords_iter().map(|c| [c.x, c.y]).collect();
             entry.points(&mut points);
-            let places: Vec<Coord> = points.iter().filter(|p| p[0].is_finite() && p[1].is_finite()).map(|p| Coord { x: p[0], y: p[1] }).collect();
+            let places: Vec<Coord> =
+                points.iter().filter(|p| p[0].is_finite() && p[1].is_finite()).map(|p| Coord { x: p[0], y: p[1] }).collect();
             look.places.push(places.first().copied());
             let line = match look.drawn {
                 Drawn::Lines if places.len() > 1 => Some(Line {

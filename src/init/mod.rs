@@ -132,7 +132,8 @@ pub fn propose(paths: &[PathBuf]) -> Result<Proposal> {
     let mut found = look::read(&files);
     if found.looks.is_empty() && found.models.is_empty() {
         let (file, why) = found.unread.first().cloned().unwrap_or_default();
-        let error = Error::input("no layer of these files can be read").hint("name files that end in .geojson, .gpkg, .shp, .gdb, .csv, .kml or .inp");
+        let error = Error::input("no layer of these files can be read")
+            .hint("name files that end in .geojson, .gpkg, .shp, .gdb, .csv, .kml or .inp");
         return Err(if why.is_empty() { error } else { error.file(file).found(why) });
     }
     let joined = join_tables(&mut found.looks);
@@ -208,7 +209,9 @@ fn same_order(shapes: &Look, table: &Look) -> Option<String> {
         }) else {
             continue;
         };
-        let (Some(a), Some(b)) = (x.number(&table.raw, row, &["0".to_owned()]), y.number(&table.raw, row, &["0".to_owned()])) else { continue };
+        let (Some(a), Some(b)) = (x.number(&table.raw, row, &["0".to_owned()]), y.number(&table.raw, row, &["0".to_owned()])) else {
+            continue;
+        };
         told += 1;
         same += usize::from((a - place.x()).abs() < 10.0 && (b - place.y()).abs() < 10.0);
     }
@@ -343,7 +346,9 @@ impl Proposing {
             attributes::size(&mut draft);
             if let Some(field) = draft.fields.get(&Meaning::Diameter) {
                 match field.mapping.unit {
-                    Some(LengthUnit::Millimetre) => votes.push((LengthUnit::Metre, format!("sizes in {} are millimetres", field.mapping.field))),
+                    Some(LengthUnit::Millimetre) => {
+                        votes.push((LengthUnit::Metre, format!("sizes in {} are millimetres", field.mapping.field)))
+                    }
                     Some(LengthUnit::Inch) => votes.push((LengthUnit::Foot, format!("sizes in {} are inches", field.mapping.field))),
                     _ => {}
                 }
@@ -515,7 +520,8 @@ impl Proposing {
                     });
                 }
                 if conflict {
-                    let asks = format!("are the levels feet or metres? {}", votes.iter().map(|(_, w)| w.as_str()).collect::<Vec<_>>().join("; "));
+                    let asks =
+                        format!("are the levels feet or metres? {}", votes.iter().map(|(_, w)| w.as_str()).collect::<Vec<_>>().join("; "));
                     draft.questions.push(Question {
                         meaning: None,
                         asks,
@@ -534,7 +540,13 @@ impl Proposing {
         }
         if !draft.fields.contains_key(&Meaning::Id) {
             let paired: Vec<usize> = paired.into_iter().collect();
-            attributes::id(draft, self.referred.get(&at), &self.elsewhere(), &paired, &["pipe", "main", "conduit", "sewer", "line", "storm"]);
+            attributes::id(
+                draft,
+                self.referred.get(&at),
+                &self.elsewhere(),
+                &paired,
+                &["pipe", "main", "conduit", "sewer", "line", "storm"],
+            );
         }
         draft.fields.remove(&Meaning::Diameter);
         attributes::size(draft);
@@ -655,10 +667,17 @@ impl Proposing {
 
     fn place_of(&self, bounds: [f64; 4], path: &Path) -> Option<(String, String)> {
         if look::looks_like_degrees(bounds) {
-            return Some(("OGC:CRS84".to_owned(), "the file says none; its numbers can only be degrees of longitude and latitude".to_owned()));
+            return Some((
+                "OGC:CRS84".to_owned(),
+                "the file says none; its numbers can only be degrees of longitude and latitude".to_owned(),
+            ));
         }
         let overlaps = |b: [f64; 4]| bounds[0] <= b[2] && b[0] <= bounds[2] && bounds[1] <= b[3] && b[1] <= bounds[3];
-        let other = self.found.looks.iter().find(|l| l.path != path && l.crs.as_ref().is_some_and(|c| c.is_projected()) && l.bounds().is_some_and(overlaps))?;
+        let other = self
+            .found
+            .looks
+            .iter()
+            .find(|l| l.path != path && l.crs.as_ref().is_some_and(|c| c.is_projected()) && l.bounds().is_some_and(overlaps))?;
         let crs = other.crs.as_ref()?;
         // A definition without a code is written out.
         let label = crs.authority().unwrap_or(crs.wkt());
@@ -800,18 +819,32 @@ fn add_levels(look: &Look, levels: &ends::Levels, all: &mut EndLevels) {
 
 /// A field and its values that mean a force main or siphon.
 fn pressurised(look: &Look) -> Option<(String, Vec<String>, String)> {
-    let means = Pattern(vec!["force*main*".to_owned(), "forcemain*".to_owned(), "pressur*".to_owned(), "siphon*".to_owned(), "inverted siphon*".to_owned()]);
-    look.columns.iter().filter(|c| c.texts.len() <= 40 && c.numeric() < 0.5 && !c.says.has_any(&["material", "owner", "flag"])).find_map(|c| {
-        let values: Vec<String> = c.texts.keys().filter(|t| means.matches(t)).cloned().collect();
-        let rows: usize = values.iter().filter_map(|v| c.texts.get(v)).sum();
-        (!values.is_empty() && rows * 2 < c.filled).then(|| (c.name.clone(), values, format!("{rows} conduits; water climbs in them")))
-    })
+    let means = Pattern(vec![
+        "force*main*".to_owned(),
+        "forcemain*".to_owned(),
+        "pressur*".to_owned(),
+        "siphon*".to_owned(),
+        "inverted siphon*".to_owned(),
+    ]);
+    look.columns.iter().filter(|c| c.texts.len() <= 40 && c.numeric() < 0.5 && !c.says.has_any(&["material", "owner", "flag"])).find_map(
+        |c| {
+            let values: Vec<String> = c.texts.keys().filter(|t| means.matches(t)).cloned().collect();
+            let rows: usize = values.iter().filter_map(|v| c.texts.get(v)).sum();
+            (!values.is_empty() && rows * 2 < c.filled).then(|| (c.name.clone(), values, format!("{rows} conduits; water climbs in them")))
+        },
+    )
 }
 
 /// What a layer's name says of all its structures.
 fn default_kind(name: &str, defaults: &mut BTreeMap<Meaning, (String, String)>) {
     let flat: String = name.to_lowercase().chars().filter(char::is_ascii_alphanumeric).collect();
-    let kinds = [("manhole", "manhole"), ("catchbasin", "catch_basin"), ("inlet", "inlet"), ("pumpstation", "pump_station"), ("cleanout", "cleanout")];
+    let kinds = [
+        ("manhole", "manhole"),
+        ("catchbasin", "catch_basin"),
+        ("inlet", "inlet"),
+        ("pumpstation", "pump_station"),
+        ("cleanout", "cleanout"),
+    ];
     if let Some((word, kind)) = kinds.into_iter().find(|(word, _)| flat.contains(word)) {
         defaults.insert(Meaning::Kind, (kind.to_owned(), format!("the layer's name says \"{word}\"")));
     }
@@ -850,7 +883,10 @@ fn leave_out_copies(looks: &[Look], layers: &mut [LayerProposal]) {
                 && looks[*other].drawn == looks[at].drawn
                 && ids[*other].as_ref().is_some_and(|(n, all)| {
                     let same_place = || close_together(&looks[at], &looks[*other]);
-                    n == name && all.len() > own.len() && own.iter().filter(|id| all.contains(*id)).count() * 100 >= own.len() * 95 && same_place()
+                    n == name
+                        && all.len() > own.len()
+                        && own.iter().filter(|id| all.contains(*id)).count() * 100 >= own.len() * 95
+                        && same_place()
                 })
         });
         if let Some(larger) = larger {
@@ -882,4 +918,3 @@ fn tolerance(steps: &[SnapStep], lines: usize) -> f64 {
     let more_loops = one.false_loops.saturating_sub(tenth.false_loops);
     if more_loops * 50 > lines.max(50) { 0.1 } else { 1.0 }
 }
-

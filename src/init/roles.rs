@@ -19,9 +19,7 @@ pub(super) enum Decided {
 fn can_be(drawn: Drawn) -> &'static [Role] {
     match drawn {
         Drawn::Points => &[Role::Structures, Role::Outfalls, Role::Addresses, Role::Ponds],
-        Drawn::Lines => {
-            &[Role::Conduits, Role::SanitaryMains, Role::WaterMains, Role::Laterals, Role::Streets, Role::Watercourses]
-        }
+        Drawn::Lines => &[Role::Conduits, Role::SanitaryMains, Role::WaterMains, Role::Laterals, Role::Streets, Role::Watercourses],
         Drawn::Areas => &[
             Role::InletAreas,
             Role::Catchments,
@@ -67,10 +65,13 @@ pub(super) fn decide(look: &Look, fit: Option<&Fit>) -> Decided {
         Some((Role::SanitaryMains, word)) => {
             let carried = storm_share(look);
             let own: String = layer.to_lowercase();
-            if carried.as_ref().is_some_and(|(_, storm)| *storm >= 0.2) || (carried.is_none() && (own.contains("storm") || own.contains("combined"))) {
-                let why = carried.map_or_else(|| "its name says storm or combined".to_owned(), |(field, share)| {
-                    format!("{:.0} % of its lines are storm or combined by {field}", share * 100.0)
-                });
+            if carried.as_ref().is_some_and(|(_, storm)| *storm >= 0.2)
+                || (carried.is_none() && (own.contains("storm") || own.contains("combined")))
+            {
+                let why = carried.map_or_else(
+                    || "its name says storm or combined".to_owned(),
+                    |(field, share)| format!("{:.0} % of its lines are storm or combined by {field}", share * 100.0),
+                );
                 return Decided::Role(Role::Conduits, why);
             }
             Decided::Role(Role::SanitaryMains, format!("its name says \"{word}\""))

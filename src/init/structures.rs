@@ -64,7 +64,10 @@ fn candidates<'a>(look: &'a Look, ends: &EndLevels) -> Vec<Candidate<'a>> {
         }
         let (missing, note) = column.missing_numbers(false);
         let real = column.real_numbers(&missing);
-        if real.is_empty() || (column.rows > 4 && real.len() * 100 < column.rows * 2) || (real.len() > 4 && quantile(&real, 0.0) == quantile(&real, 1.0)) {
+        if real.is_empty()
+            || (column.rows > 4 && real.len() * 100 < column.rows)
+            || (real.len() > 4 && quantile(&real, 0.0) == quantile(&real, 1.0))
+        {
             continue;
         }
         let mut above = Vec::new();
@@ -104,7 +107,8 @@ pub(super) fn levels(draft: &mut Draft, ends: &EndLevels, unit: Option<LengthUni
         .or_else(|| {
             // A bare "elevation" is the rim where it lies well above the pipes' inverts.
             let bare = all.iter().filter(|c| c.column.says.words.len() == 1 && c.column.says.has("elevation"));
-            bare.filter(|c| c.above.is_some_and(|(above, n)| n >= 5 && above > 0.5 && above < 25.0)).max_by(|a, b| filled(a).total_cmp(&filled(b)))
+            bare.filter(|c| c.above.is_some_and(|(above, n)| n >= 5 && above > 0.5 && above < 25.0))
+                .max_by(|a, b| filled(a).total_cmp(&filled(b)))
         });
     let inverts = || all.iter().filter(|c| c.column.says.has_any(&["invert", "bottom"]) && !c.column.says.has_any(&["rim", "ground"]));
     let can_be = |c: &&Candidate| match (c.above, rim) {
@@ -137,10 +141,15 @@ pub(super) fn levels(draft: &mut Draft, ends: &EndLevels, unit: Option<LengthUni
             }
             None => {
                 let named: Vec<&Candidate> = if meaning == Meaning::Rim { rims().collect() } else { inverts().collect() };
-                let bare = all.iter().filter(|c| meaning == Meaning::Rim && c.column.says.words.len() == 1 && c.column.says.has("elevation"));
+                let bare =
+                    all.iter().filter(|c| meaning == Meaning::Rim && c.column.says.words.len() == 1 && c.column.says.has("elevation"));
                 let choices: Vec<String> = named.into_iter().chain(bare).map(|c| c.column.name.clone()).collect();
                 if !choices.is_empty() {
-                    draft.ask(meaning, format!("which field is the {}? what is named so does not fit the pipes' inverts", meaning.word()), choices);
+                    draft.ask(
+                        meaning,
+                        format!("which field is the {}? what is named so does not fit the pipes' inverts", meaning.word()),
+                        choices,
+                    );
                 }
             }
         }

@@ -39,7 +39,8 @@ struct Words {
 fn words() -> &'static Words {
     static WORDS: OnceLock<Words> = OnceLock::new();
     WORDS.get_or_init(|| {
-        let file: WordsFile = toml::from_str(include_str!("../../data/presets/words.toml")).unwrap_or(WordsFile { words: BTreeMap::new(), role: Vec::new() });
+        let file: WordsFile =
+            toml::from_str(include_str!("../../data/presets/words.toml")).unwrap_or(WordsFile { words: BTreeMap::new(), role: Vec::new() });
         let mut notions: BTreeMap<String, Vec<&'static str>> = BTreeMap::new();
         for (notion, all) in file.words {
             // One list for the life of the program.
@@ -76,14 +77,22 @@ impl Name {
             }
             joined.push(part);
         }
-        if may_be_cut && let Some(last) = joined.last_mut() && !words().notions.contains_key(last.as_str()) && last.len() >= 4 {
+        if may_be_cut
+            && let Some(last) = joined.last_mut()
+            && !words().notions.contains_key(last.as_str())
+            && last.len() >= 4
+        {
             let longer: BTreeSet<&String> = words().notions.keys().filter(|w| w.starts_with(last.as_str())).collect();
             if let Some(first) = longer.into_iter().next() {
                 *last = first.clone();
             }
         }
         // A last scrap of two or three letters, by the words that end such names most.
-        if may_be_cut && let Some(last) = joined.last_mut() && (2..=3).contains(&last.len()) && (last == "st" || !words().notions.contains_key(last.as_str())) {
+        if may_be_cut
+            && let Some(last) = joined.last_mut()
+            && (2..=3).contains(&last.len())
+            && (last == "st" || !words().notions.contains_key(last.as_str()))
+        {
             const ENDS: [&str; 9] = ["size", "type", "material", "elevation", "status", "shape", "length", "diameter", "year"];
             if let Some(word) = ENDS.iter().find(|w| w.starts_with(last.as_str())) {
                 *last = (*word).to_owned();
@@ -125,7 +134,8 @@ fn camel(piece: &str) -> Vec<String> {
     for (at, c) in chars.iter().enumerate() {
         let before = at.checked_sub(1).map(|b| chars[b]);
         let edge = before.is_some_and(|b| {
-            (b.is_lowercase() && c.is_uppercase()) || (b.is_ascii_digit() != c.is_ascii_digit())
+            (b.is_lowercase() && c.is_uppercase())
+                || (b.is_ascii_digit() != c.is_ascii_digit())
                 || (b.is_uppercase() && c.is_uppercase() && chars.get(at + 1).is_some_and(|n| n.is_lowercase()))
         });
         if edge && !word.is_empty() {

@@ -11,8 +11,14 @@ use super::{LayerProposal, Proposal, Question};
 pub(super) fn town_file(proposal: &Proposal, name: &str, folder: &Path) -> String {
     let mut out = String::new();
     let questions = proposal.question_count();
-    let _ = writeln!(out, "# Proposed by `headwall init`. Read it through: each line says why it stands there; docs/town-file.md explains the settings.");
-    let _ = writeln!(out, "# Open questions: {questions}. Each is a comment that begins with QUESTION; answer it by adding the line, then take the comment away.");
+    let _ = writeln!(
+        out,
+        "# Proposed by `headwall init`. Read it through: each line says why it stands there; docs/town-file.md explains the settings."
+    );
+    let _ = writeln!(
+        out,
+        "# Open questions: {questions}. Each is a comment that begins with QUESTION; answer it by adding the line, then take the comment away."
+    );
     let _ = writeln!(out, "\nname = {}", quoted(name));
     if proposal.units == LengthUnit::Metre {
         let _ = writeln!(out, "units = \"m\"");
@@ -24,10 +30,18 @@ pub(super) fn town_file(proposal: &Proposal, name: &str, folder: &Path) -> Strin
     }
     if !proposal.snap.is_empty() {
         let _ = writeln!(out, "\n# What each snap tolerance would do with the ends of the conduits proposed below:");
-        let _ = writeln!(out, "#   {:>9}  {:>11}  {:>6}  {:>11}  {:>15}", "tolerance", "ends joined", "groups", "false loops", "lines collapsed");
+        let _ = writeln!(
+            out,
+            "#   {:>9}  {:>11}  {:>6}  {:>11}  {:>15}",
+            "tolerance", "ends joined", "groups", "false loops", "lines collapsed"
+        );
         for step in &proposal.snap {
             let tolerance = format!("{} ft", step.tolerance_ft);
-            let _ = writeln!(out, "#   {tolerance:>9}  {:>11}  {:>6}  {:>11}  {:>15}", step.joined, step.groups, step.false_loops, step.collapsed);
+            let _ = writeln!(
+                out,
+                "#   {tolerance:>9}  {:>11}  {:>6}  {:>11}  {:>15}",
+                step.joined, step.groups, step.false_loops, step.collapsed
+            );
         }
         let _ = writeln!(out, "snap_tolerance = \"{} ft\"", proposal.tolerance_ft);
     }
@@ -92,7 +106,11 @@ fn write_layer(out: &mut String, layer: &LayerProposal, folder: &Path) {
     // What is not used yet stands there to be taken in: without the sign before each line.
     let _ = writeln!(out, "# Not used: {}", one_line(&layer.why));
     for line in text.lines() {
-        let _ = if line.starts_with('#') { writeln!(out, "{line}") } else { writeln!(out, "#{}{line}", if line.is_empty() { "" } else { " " }) };
+        let _ = if line.starts_with('#') {
+            writeln!(out, "{line}")
+        } else {
+            writeln!(out, "#{}{line}", if line.is_empty() { "" } else { " " })
+        };
     }
 }
 
