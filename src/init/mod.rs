@@ -111,6 +111,14 @@ pub struct Proposal {
     pub unread: Vec<(PathBuf, String)>,
 }
 
+impl LayerProposal {
+    /// Whether the town file uses it: it has a role, and no CRS is asked for.
+    pub fn is_used(&self) -> bool {
+        let asks_crs = self.questions.iter().any(|q| q.choices.iter().any(|c| c.starts_with("crs = ")));
+        self.role.is_some() && (self.crs.is_some() || !asks_crs)
+    }
+}
+
 impl Proposal {
     /// How many questions are open.
     pub fn question_count(&self) -> usize {
@@ -462,6 +470,11 @@ impl Proposing {
                     land::name(&mut draft);
                 }
             }
+            Role::Businesses | Role::Permits | Role::SepticSystems | Role::MunicipalFacilities => {
+                // The key of the parcel is not the id of what stands on it.
+                self.names(&mut draft, Meaning::Parcel, Drawn::Areas);
+                attributes::id(&mut draft, None, &elsewhere, &[], &[]);
+            }
             _ => attributes::id(&mut draft, None, &elsewhere, &[], &[]),
         }
         layer.fields = draft.fields;
@@ -598,23 +611,24 @@ impl Proposing {
 
     /// Which column names the conduit, which the parcel.
     fn laterals(&self, draft: &mut Draft) {
-        for (meaning, word) in [(Meaning::Conduit, "conduit"), (Meaning::Parcel, "parcel")] {
-            let wanted = |l: &Look| if word == "parcel" { l.drawn == Drawn::Areas } else { l.drawn == Drawn::Lines };
-            let best = (self.found.looks.iter())
-                .filter(|l| wanted(l) && l.path != draft.look.path)
-                .filter_map(|target| Some((land::reference(draft.look, target)?, target)))
-                .max_by_key(|((_, _, hits), _)| *hits);
-            match best {
-                Some(((own, _, hits), target)) => {
-                    if let Some(column) = draft.look.column(&own) {
-                        let missing = column.missing_ids(|_| false);
-                        let why = format!("{hits} of its values are ids in {}", target.called);
-                        draft.propose(meaning, column, why, |m| m.missing = Pattern(missing));
-                    }
-                }
-                None => draft.ask(meaning, format!("which field names the {word} of a lateral?"), Vec::new()),
+        for (meaning, drawn) in [(Meaning::Conduit, Drawn::Lines), (Meaning::Parcel, Drawn::Areas)] {
+            if !self.names(draft, meaning, drawn) {
+                draft.ask(meaning, format!("which field names the {} of a lateral?", meaning.word()), Vec::new());
             }
         }
+    }
+
+    /// Proposes the column whose values are ids in a layer so drawn; false where there is none.
+    fn names(&self, draft: &mut Draft, meaning: Meaning, drawn: Drawn) -> bool {
+        let best = (self.found.looks.iter())
+            .filter(|l| l.drawn == drawn && (l.path != draft.look.path || l.inside != draft.look.inside))
+            .filter_map(|target| Some((land::reference(draft.look, target)?, target)))
+            .max_by_key(|((_, _, hits), _)| *hits);
+        let Some(((own, _, hits), target)) = best else { return false };
+        let Some(column) = draft.look.column(&own) else { return false };
+        let missing = column.missing_ids(|_| false);
+        draft.propose(meaning, column, format!("{hits} of its values are ids in {}", target.called), |m| m.missing = Pattern(missing));
+        true
     }
 
     /// Which column names the structure to which an area drains.

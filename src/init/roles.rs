@@ -18,7 +18,16 @@ pub(super) enum Decided {
 
 fn can_be(drawn: Drawn) -> &'static [Role] {
     match drawn {
-        Drawn::Points => &[Role::Structures, Role::Outfalls, Role::Addresses, Role::Ponds],
+        Drawn::Points => &[
+            Role::Structures,
+            Role::Outfalls,
+            Role::Addresses,
+            Role::Ponds,
+            Role::Businesses,
+            Role::Permits,
+            Role::SepticSystems,
+            Role::MunicipalFacilities,
+        ],
         Drawn::Lines => &[Role::Conduits, Role::SanitaryMains, Role::WaterMains, Role::Laterals, Role::Streets, Role::Watercourses],
         Drawn::Areas => &[
             Role::InletAreas,
@@ -29,6 +38,8 @@ fn can_be(drawn: Drawn) -> &'static [Role] {
             Role::Ponds,
             Role::Buildings,
             Role::Boundary,
+            Role::MunicipalFacilities,
+            Role::AssessmentUnits,
         ],
         Drawn::Nothing => &[],
     }
@@ -39,6 +50,10 @@ pub(super) fn decide(look: &Look, fit: Option<&Fit>) -> Decided {
     if look.drawn == Drawn::Nothing {
         return match fit {
             Some(fit) => Decided::Role(fit.role, format!("a table after {}", fit.schema)),
+            None if look.columns.iter().any(|c| c.says.has("x")) && look.columns.iter().any(|c| c.says.has("y")) => Decided::Ask(
+                vec![Role::Businesses, Role::Permits, Role::SepticSystems, Role::Addresses],
+                "a table with coordinates, in a CRS that it does not say".to_owned(),
+            ),
             None => Decided::Unused("a table without places; nothing says what its rows belong to".to_owned()),
         };
     }
@@ -73,6 +88,13 @@ pub(super) fn decide(look: &Look, fit: Option<&Fit>) -> Decided {
                     |(field, share)| format!("{:.0} % of its lines are storm or combined by {field}", share * 100.0),
                 );
                 return Decided::Role(Role::Conduits, why);
+            }
+            // "Sewer" is said of storm sewers, too.
+            if carried.is_none() && word == "sewer" {
+                return Decided::Ask(
+                    vec![Role::Conduits, Role::SanitaryMains],
+                    "\"sewer\" may be storm or sanitary, and no field says which".to_owned(),
+                );
             }
             Decided::Role(Role::SanitaryMains, format!("its name says \"{word}\""))
         }

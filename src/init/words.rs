@@ -214,10 +214,12 @@ pub(super) fn roles_named(name: &str) -> Vec<(Option<Role>, String)> {
             all
         })
         .collect();
+    let flat: String = name.to_lowercase().chars().filter(char::is_ascii_alphanumeric).collect();
     let mut found = Vec::new();
     for group in &words().roles {
-        // Long words are found inside of others: `stormDrainLines`, `sanitarymains`.
-        let hit = group.words.iter().find(|w| own.contains(*w) || (w.len() >= 6 && own.iter().any(|o| o.contains(w.as_str()))));
+        // Long words are found inside of others and across signs: `stormDrainLines`, `water_mains`; water of storms is another.
+        let other_water = group.role == "water_mains" && (flat.contains("storm") || flat.contains("waste"));
+        let hit = group.words.iter().find(|w| own.contains(*w) || (w.len() >= 6 && flat.contains(w.as_str()) && !other_water));
         if let Some(word) = hit {
             found.push((Role::ALL.iter().copied().find(|r| r.word() == group.role), word.clone()));
         }
@@ -251,7 +253,7 @@ pub(super) fn read_codes(vocabulary: &str, texts: &BTreeMap<String, usize>) -> C
     let Some(book) = code_book().get(vocabulary) else { return reading };
     for (text, count) in texts {
         let plain = text.trim().to_lowercase();
-        let exact = book.iter().find(|(_, p)| p.0.iter().any(|one| *one == plain));
+        let exact = book.iter().find(|(_, p)| p.0.contains(&plain));
         let longest = |p: &Pattern| p.0.iter().filter(|one| Pattern(vec![(*one).clone()]).matches(&plain)).map(String::len).max();
         let found = exact.map(|(word, _)| word).or_else(|| {
             book.iter().filter_map(|(word, p)| Some((longest(p)?, word))).max_by_key(|(length, _)| *length).map(|(_, word)| word)
@@ -268,6 +270,6 @@ pub(super) fn read_codes(vocabulary: &str, texts: &BTreeMap<String, usize>) -> C
             None => reading.open.push((text.clone(), *count)),
         }
     }
-    reading.open.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+    reading.open.sort_by(|(a, m), (b, n)| n.cmp(m).then(a.cmp(b)));
     reading
 }

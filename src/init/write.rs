@@ -99,7 +99,7 @@ fn write_layer(out: &mut String, layer: &LayerProposal, folder: &Path) {
         }
     }
     out.push('\n');
-    if layer.role.is_some() && !needs_crs(layer) {
+    if layer.is_used() {
         out.push_str(&text);
         return;
     }
@@ -112,11 +112,6 @@ fn write_layer(out: &mut String, layer: &LayerProposal, folder: &Path) {
             writeln!(out, "#{}{line}", if line.is_empty() { "" } else { " " })
         };
     }
-}
-
-/// A model or file without a CRS cannot be placed.
-fn needs_crs(layer: &LayerProposal) -> bool {
-    layer.crs.is_none() && layer.questions.iter().any(|q| q.choices.iter().any(|c| c.starts_with("crs = ")))
 }
 
 fn write_question(text: &mut String, layer: &str, question: &Question) {

@@ -90,6 +90,11 @@ fn judge(truth: &Truth, layer: &TruthLayer, proposed: &LayerProposal, log: &mut 
     let mut counts = Counts::default();
     let place = format!("{} {}", layer.file, layer.layer.as_deref().unwrap_or(""));
     let roles = layer.role.all();
+    if proposed.role.is_some() && !proposed.is_used() {
+        counts.asked += 1;
+        log.push(format!("asked  {place}: its CRS"));
+        return counts;
+    }
     match proposed.role {
         Some(role) if roles.contains(&role.word()) => counts.right += 1,
         None if roles.contains(&"none") => {
@@ -197,7 +202,9 @@ fn page(rows: &[Row], log: &BTreeMap<String, Vec<String>>) -> String {
     let mut out = String::from(
         "# What `headwall init` makes of real towns\n\nWritten by `make towns`; a test compares it.\n\n\
          Each set is proposed and imported without a word changed. *Right*: a role, a field with its unit and its missing markers, or a question where the data do not say it. \
-         *Asked*: left blank although the data say it. *Wrong*: anything else.\nThe truth stands in `tests/towns/truth/`, the data lie outside of the repository.\n\n",
+         *Asked*: left blank although the data say it. *Wrong*: anything else.\nThe truth stands in `tests/towns/truth/`, the data lie outside of the repository.\n\n\
+         The first run over these sets, before any rule was changed, had 92.6 % right, 3.6 % asked and 3.8 % wrong; the rules were then mended by kinds of faults **on these same sets**. \
+         Expect a town that nobody here has seen to lie between the two, nearer the first.\n\n",
     );
     let _ = writeln!(
         out,
@@ -275,4 +282,35 @@ fn proposals_for_real_towns_are_right_or_asked() {
         fs::read_to_string(&path).unwrap_or_default(),
         "docs/towns.md is not what the proposals come to; look at it, then `make towns`"
     );
+}
+
+/// The made-up village was no part of what the rules were mended on: its own town file is the truth.
+#[test]
+fn a_proposal_for_the_sample_village_contradicts_its_town_file_nowhere() {
+    let folder = here().join("data/sample-village");
+    let settings = headwall::settings::Settings::parse(&fs::read_to_string(folder.join(town::TOWN_FILE)).unwrap()).unwrap();
+    let proposal = init::propose(&[folder.join("source")]).unwrap();
+    let mut same = 0;
+    for layer in proposal.layers.iter().filter(|l| l.is_used()) {
+        let mine: Vec<_> = settings
+            .layers
+            .iter()
+            .filter(|l| layer.path.ends_with(&l.path) && (l.layer.is_none() || layer.inside.is_none() || l.layer == layer.inside))
+            .collect();
+        assert!(mine.iter().any(|l| Some(l.role) == layer.role), "{} as {:?}", layer.name, layer.role);
+        for (meaning, field) in &layer.fields {
+            let truth: Vec<&str> = mine.iter().filter_map(|l| l.fields.get(meaning)).map(|m| m.field.as_str()).collect();
+            assert!(
+                truth.is_empty() || truth.contains(&field.mapping.field.as_str()),
+                "{} {meaning:?} = {}",
+                layer.name,
+                field.mapping.field
+            );
+            same += usize::from(!truth.is_empty());
+        }
+    }
+    assert!(same >= 25, "only {same} fields are proposed as the town file has them");
+    let text = proposal.to_toml("T", &folder);
+    headwall::settings::Settings::parse(&text).unwrap();
+    assert_eq!(init::open_questions(&text).len(), proposal.question_count());
 }
