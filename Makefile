@@ -12,11 +12,12 @@ PROFILE ?= dev
 SAMPLE_STRUCTURE := OF-04
 TOWN := demo/sample-village
 
-.PHONY: help demo test setup clean
+.PHONY: help demo test towns setup clean
 
 help:
 	@echo "make demo    trace a sample discharge through the made-up village of Alder Mills"
 	@echo "make test    format, lints, tests, documentation"
+	@echo "make towns   count what headwall init makes of real towns (HEADWALL_REAL names their folder); writes docs/towns.md"
 	@echo "make setup   install what is missing (GDAL, SQLite, pkg-config, a C compiler)"
 
 setup:
@@ -49,6 +50,9 @@ test: setup
 	@echo "== documentation"
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps
 	@echo "== all checks passed"
+
+towns: setup
+	HEADWALL_WRITE_TOWNS=1 cargo test --locked --test suite towns::
 
 clean:
 	cargo clean

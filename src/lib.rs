@@ -41,6 +41,8 @@ pub mod records;
 
 pub mod town;
 
+pub mod init;
+
 pub mod synth;
 
 pub mod export;

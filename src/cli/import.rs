@@ -1,13 +1,13 @@
 //! `headwall import`: the town's map files into the next network version.
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::error::Result;
-use crate::town;
+use crate::{init, town};
 
 use super::{grouped, issues_table};
 
@@ -47,6 +47,24 @@ impl Import {
         }
         println!();
         issues_table::print(&imported.issues, self.all_issues);
+        print_questions(&self.folder);
         Ok(())
+    }
+}
+
+/// What the town file still asks, and what each question costs until it is answered.
+fn print_questions(folder: &Path) {
+    let Ok(text) = std::fs::read_to_string(folder.join(town::TOWN_FILE)) else { return };
+    let open = init::open_questions(&text);
+    if open.is_empty() {
+        return;
+    }
+    println!();
+    println!("{} open questions in {}; until they are answered:", open.len(), town::TOWN_FILE);
+    for question in &open {
+        println!("  line {}: {}", question.line, question.asks);
+        if !question.costs.is_empty() {
+            println!("      {}", question.costs);
+        }
     }
 }

@@ -14,6 +14,7 @@ mod check;
 mod correct;
 mod export;
 mod import;
+mod init;
 mod investigate;
 mod issues_table;
 mod place;
@@ -34,6 +35,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Init(init::Init),
     Import(import::Import),
     Trace(trace::TraceCommand),
     Investigate(investigate::InvestigateCommand),
@@ -56,6 +58,7 @@ pub fn run() -> u8 {
             Err(error) => Err(error),
         },
         Command::Correct(command) => command.run(),
+        Command::Init(command) => command.run(),
         Command::Import(command) => command.run(),
         Command::Trace(command) => command.run(),
         Command::Investigate(command) => command.run(),

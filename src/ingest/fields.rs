@@ -153,6 +153,19 @@ fn holds(value: &Value, domain: &BTreeMap<String, String>, pattern: &Pattern) ->
     matches(pattern, &text) || domain.get(&text).is_some_and(|label| matches(pattern, label))
 }
 
+/// The number before a unit that is the stated one: `300 mm` where the unit is mm, `15''` where it is in.
+fn without_unit(text: &str, unit: LengthUnit) -> Option<&str> {
+    let words: &[&str] = match unit {
+        LengthUnit::Inch => &["in", "inch", "inches", "''", "\""],
+        LengthUnit::Foot | LengthUnit::SurveyFoot => &["ft", "feet", "'"],
+        LengthUnit::Metre => &["m"],
+        LengthUnit::Centimetre => &["cm"],
+        LengthUnit::Millimetre => &["mm"],
+    };
+    // A number has to remain: "5 cm" is no number of metres.
+    words.iter().filter_map(|word| text.trim().strip_suffix(word)).map(str::trim).find(|rest| rest.parse::<f64>().is_ok())
+}
+
 /// What is said of one meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Said {
@@ -326,7 +339,8 @@ impl<'a> FieldReader<'a> {
         let read = match &self.feature.values[at] {
             Value::Int(number) => Some(*number as f64),
             Value::Real(number) => Some(*number),
-            _ => parse_number(&text, self.layer.decimal).or_else(|| parse_number(label?, self.layer.decimal)),
+            _ => (parse_number(&text, self.layer.decimal).or_else(|| parse_number(label?, self.layer.decimal)))
+                .or_else(|| parse_number(without_unit(&text, mapping.unit?)?, self.layer.decimal)),
         };
         let read = read.filter(|number| number.is_finite());
         if read.is_none() {

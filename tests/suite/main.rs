@@ -19,6 +19,8 @@ mod repairs;
 #[cfg(test)]
 mod sample_village;
 #[cfg(test)]
+mod towns;
+#[cfg(test)]
 mod travel;
 #[cfg(test)]
 mod village_ways;

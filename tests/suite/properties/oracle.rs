@@ -146,8 +146,8 @@ pub fn build(inventory: &Inventory, options: &BuildOptions) -> Graph {
         }
     }
     // An end goes to its nearest structure.
-    for e in 0..ends.len() {
-        let (Some(at), false) = (ends[e].at, ends[e].by_id) else { continue };
+    for end in &mut ends {
+        let (Some(at), false) = (end.at, end.by_id) else { continue };
         let mut near: Vec<(f64, usize)> = (0..structures)
             .filter_map(|s| Some((away(place(inventory, s)?, at), s)))
             .filter(|(d, s)| *d <= inventory.structures[*s].tolerance_m)
@@ -155,8 +155,8 @@ pub fn build(inventory: &Inventory, options: &BuildOptions) -> Graph {
         near.sort_by(|a, b| a.0.total_cmp(&b.0));
         match near[..] {
             [] => {}
-            [(d, s), ..] if near.len() == 1 || d <= SAME_M => ends[e].node = Some(s),
-            _ => ends[e].contested = true,
+            [(d, s), ..] if near.len() == 1 || d <= SAME_M => end.node = Some(s),
+            _ => end.contested = true,
         }
     }
     // What remains makes single-link clusters; contested ends are one place only where they coincide.
