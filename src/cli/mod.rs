@@ -13,6 +13,7 @@ mod export;
 mod import;
 mod investigate;
 mod issues_table;
+mod law;
 mod place;
 mod synth;
 mod trace;
@@ -33,6 +34,7 @@ enum Command {
     Trace(trace::TraceCommand),
     Investigate(investigate::InvestigateCommand),
     Export(export::Export),
+    Law(law::LawCommand),
     Synth(synth::Synth),
 }
 
@@ -46,6 +48,7 @@ pub fn run() -> u8 {
         Command::Trace(command) => command.run(),
         Command::Investigate(command) => command.run(),
         Command::Export(command) => command.run(),
+        Command::Law(command) => command.run(),
         Command::Synth(command) => command.run(),
     };
     match done {

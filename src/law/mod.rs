@@ -20,8 +20,8 @@ mod tests;
 pub use calendar::Calendar;
 pub use clock::{Basis, Counting, Due, Unit};
 pub use entries::{
-    Carried, Citation, Clock, Confirmation, Definition, Duty, Exemption, Gap, IllicitLimb, Limit, OpenDeadline, Presumption, Provision, Revocation,
-    Role, Sanction, SpecialCondition, SpecialConditionKind, SpillCall, SpillKind, Standing,
+    Carried, Citation, Clock, Confirmation, Definition, Duty, Exemption, Gap, IllicitLimb, Limit, OpenDeadline, Presumption, Provision,
+    Revocation, Role, Sanction, SpecialCondition, SpecialConditionKind, SpillCall, SpillKind, Standing,
 };
 pub use permit::{LocationKind, Permit, PollutantMatch, PollutantOfConcern};
 pub use profile::Law;

@@ -144,7 +144,10 @@ impl Rules {
     pub fn check_law(&self, law: &Law) -> Result<()> {
         for signature in &self.signatures {
             if let Some(exempt) = signature.exempt.iter().find(|e| law.exemption(&e.category).is_none()) {
-                let message = format!("\"{}\" is no exemption of law/{}.toml, where it may also stand with exempt = false", exempt.category, law.name);
+                let message = format!(
+                    "\"{}\" is no exemption of law/{}.toml, where it may also stand with exempt = false",
+                    exempt.category, law.name
+                );
                 return Err(source::fault(signatures::FILE, &format!("signature {}", signature.id), "exempt", message));
             }
         }

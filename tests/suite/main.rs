@@ -5,4 +5,6 @@ mod cases;
 #[cfg(test)]
 mod documents;
 #[cfg(test)]
+mod law;
+#[cfg(test)]
 mod sample_village;
