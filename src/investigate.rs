@@ -7,6 +7,7 @@ use crate::candidates::{self, Candidates, Sighting};
 use crate::data_issue::{DataIssue, IssueCode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::inventory::{Inventory, Key};
+use crate::law::{LawInForce, Presumption, SpillKind};
 use crate::links::{Links, ParcelIndex};
 use crate::network::locate::{Located, Place, SegmentIndex, locate};
 use crate::network::{ConduitIndex, Network, PieceIndex, StructureIndex};
@@ -21,6 +22,8 @@ pub struct Basis {
     pub settings: Settings,
     /// The rules in force.
     pub rules: Rules,
+    /// The law and permit that the town chose.
+    pub law: LawInForce,
     /// What the town has mapped.
     pub inventory: Inventory,
     /// What flows into what.
@@ -81,10 +84,87 @@ pub struct Investigation {
     pub trace: Trace,
     /// The ranked candidates.
     pub candidates: Candidates,
+    /// Exempt categories of the law that could explain it; whether one does is not decided here.
+    pub exemptions: Vec<PossibleExemption>,
+    /// Whom to call in a spill, where what was seen may be one.
+    pub spill: Vec<SpillLine>,
     /// Data issues that concern the traced conduits and structures, or the input as a whole.
     pub issues: Vec<DataIssue>,
     /// The date on which the question was asked.
     pub as_of: Date,
+}
+
+/// An exempt category of the law that could explain what was seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PossibleExemption {
+    /// `E1` to `E15`.
+    pub category: String,
+    /// What was seen.
+    pub signature: String,
+    /// The law's words and condition.
+    pub text: String,
+    /// What would have to be so here, as the signature says.
+    pub when: String,
+    /// What can be presumed without a reading.
+    pub presumption: Presumption,
+    /// Where it stands.
+    pub citation: String,
+}
+
+/// A line of what to do in a spill.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpillLine {
+    /// For which release.
+    pub kind: SpillKind,
+    /// Who has to, as the law names them.
+    pub who: String,
+    /// What, to whom and how.
+    pub words: String,
+    /// How to reach them, where the town has put that in.
+    pub contact: Option<String>,
+    /// The last day, counted from the day of the question, and how it was counted.
+    pub due: Option<(Date, String)>,
+    /// Where it stands.
+    pub citation: String,
+}
+
+/// The exempt categories that could explain the signatures on a day; none where the town names no law.
+pub fn possible_exemptions(basis: &Basis, signatures: &[Signature], as_of: Date) -> Vec<PossibleExemption> {
+    let Some(law) = &basis.law.law else { return Vec::new() };
+    let named = signatures.iter().flat_map(|s| s.exempt.iter().map(move |e| (s, e)));
+    named
+        .filter_map(|(signature, named)| {
+            let exemption = law.exemption(&named.category)?;
+            Some(PossibleExemption {
+                category: exemption.id.clone(),
+                signature: signature.id.clone(),
+                text: exemption.sentence(as_of),
+                when: named.when.clone(),
+                presumption: exemption.presumption(as_of, None),
+                citation: law.cite(&exemption.at).text,
+            })
+        })
+        .collect()
+}
+
+/// What the law says on spills, with dates counted from a day on which the release became known; nothing where the town names no law.
+///
+/// # Errors
+/// A date beyond the calendar.
+pub fn spill_lines(basis: &Basis, known_on: Date) -> Result<Vec<SpillLine>> {
+    let Some(law) = &basis.law.law else { return Ok(Vec::new()) };
+    let line = |call: &crate::law::SpillCall| {
+        let due = call.clock.as_deref().map_or(Ok(None), |clock| law.due_on(clock, known_on))?;
+        Ok(SpillLine {
+            kind: call.kind,
+            who: law.role_words(&call.who).to_owned(),
+            words: call.words.clone(),
+            contact: call.contact.clone(),
+            due: due.map(|d| (d.on, d.basis)),
+            citation: law.cite(&call.at).text,
+        })
+    };
+    law.spill_calls.iter().map(line).collect()
 }
 
 /// Answers a report.
@@ -96,11 +176,27 @@ pub fn investigate(basis: &Basis, report: &Report, options: &TraceOptions, as_of
     let signatures = read_signatures(&basis.rules, &report.pollutants)?;
     let trace = trace(basis.ground(), place, Way::Up, options)?;
     let seen: Vec<&Signature> = signatures.iter().collect();
-    let sighting = Sighting { signatures: &seen, land_use_scheme: basis.settings.land_use_scheme.as_deref(), year: as_of.year() };
+    let law = basis.law.law.as_ref();
+    let sighting = Sighting { signatures: &seen, land_use_scheme: basis.settings.land_use_scheme.as_deref(), year: as_of.year(), law };
     let candidates = candidates::rank(basis.ground(), &basis.rules, &trace, sighting);
     let issues = issues_on_the_way(basis, &trace);
     let place_name = place_name(basis, place);
-    Ok(Investigation { report: report.clone(), place, moved_m, place_name, signatures, trace, candidates, issues, as_of })
+    let exemptions = possible_exemptions(basis, &signatures, as_of);
+    let may_be_spill = law.is_some_and(|law| signatures.iter().any(|s| law.spill_signatures.contains(&s.id)));
+    let spill = if may_be_spill { spill_lines(basis, as_of)? } else { Vec::new() };
+    Ok(Investigation {
+        report: report.clone(),
+        place,
+        moved_m,
+        place_name,
+        signatures,
+        trace,
+        candidates,
+        exemptions,
+        spill,
+        issues,
+        as_of,
+    })
 }
 
 fn read_signatures(rules: &Rules, words: &[String]) -> Result<Vec<Signature>> {

@@ -9,7 +9,11 @@ pub mod data_issue;
 
 pub mod crs;
 
+pub mod data_file;
+
 pub mod settings;
+
+pub mod law;
 
 pub mod rules;
 

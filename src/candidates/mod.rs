@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use crate::inventory::{Inventory, LandLayerKind, StructureKind};
+use crate::law::Law;
 use crate::links::{LateralIndex, ParcelIndex, stacks};
 use crate::network::{ConduitIndex, PieceIndex, StructureIndex};
 use crate::rules::{DecayKind, Hypothesis, Pathway, Reason, Rules, Signature, Tier, times_milli};
@@ -107,6 +108,8 @@ pub struct Sighting<'a> {
     pub land_use_scheme: Option<&'a str>,
     /// The year in which the question is asked, for the age of buildings.
     pub year: i16,
+    /// The law that the town chose, whose words and citations go into reasons.
+    pub law: Option<&'a Law>,
 }
 
 /// At this tie strength and above a tie counts as known (assumed; thousandths).
@@ -168,6 +171,10 @@ fn weigh(
     let tie_words = premises::tie_reasons(ground, rules, pathway, parcel, &tie);
     let mut reasons = fit.reasons;
     reasons.extend(tie_words);
+    let is_plumbed = |tie: &Tie| matches!(tie.tier, Tier::Record | Tier::Lateral);
+    if is_plumbed(&tie) || ties.iter().any(is_plumbed) {
+        reasons.extend(premises::illicit_connection_reasons(sighting));
+    }
     let known_tie = rules.tier_strength_milli(tie.tier, pathway) >= KNOWN_TIE_MILLI && tie.certainty != Certainty::Possible;
     let pointed = fit.factor_milli >= POINTED_FIT_MILLI;
     let evidence = match (known_tie, pointed) {

@@ -7,6 +7,28 @@ use crate::trace::{Certainty, Ground};
 
 use super::{KNOWN_TIE_MILLI, Sighting, Tie, certainty_milli, nearer_other};
 
+/// The factor that limb (b) of the definition of an illicit connection stands behind.
+const UNDOCUMENTED: &str = "undocumented_connection";
+
+/// What limb (a) says of a plumbed connection that may carry such water; it moves nobody up or down.
+pub(super) fn illicit_connection_reasons(sighting: Sighting) -> Vec<Reason> {
+    let Some((law, limb, words)) = sighting.law.and_then(|law| {
+        let limb = law.limb("a")?;
+        Some((law, limb, limb.reason.as_deref()?))
+    }) else {
+        return Vec::new();
+    };
+    let may_be = |signatures: &[String]| sighting.signatures.iter().any(|s| signatures.contains(&s.id));
+    let say = |water: &str| Reason {
+        text: words.replace("{water}", water),
+        leaning: Leaning::Neither,
+        factor_milli: 1000,
+        source: law.cite(&limb.at),
+        assumed: false,
+    };
+    limb.carries.iter().filter(|c| may_be(&c.signatures)).map(|c| say(&c.words)).collect()
+}
+
 /// What the assessment roll says that a parcel is, as far as the scheme knows it.
 pub(super) fn land_uses<'r>(inventory: &Inventory, rules: &'r Rules, sighting: Sighting, parcel: ParcelIndex) -> Vec<LandUseMatch<'r>> {
     let parcel = &inventory.parcels[parcel.at()];
@@ -33,7 +55,13 @@ pub(super) fn fit(ground: Ground, rules: &Rules, sighting: Sighting, parcel: Par
         for (id, known) in facts(ground, sighting, parcel, &here, uses) {
             let Some(factor) = rules.factor(id).filter(|f| f.counts_for(&signature.id)) else { continue };
             one.factor_milli = times_milli(one.factor_milli, factor.weight_milli(known));
-            one.reasons.extend(factor.reason(known).filter(|_| known != Known::Unknown));
+            // What limb (b) leaves undetermined is said: unknown is never clean.
+            let limb = sighting.law.filter(|_| id == UNDOCUMENTED).and_then(|law| law.limb("b").map(|limb| law.cite(&limb.at)));
+            let mut reason = factor.reason(known).filter(|_| known != Known::Unknown || limb.is_some());
+            if let (Some(reason), Some(source)) = (&mut reason, limb) {
+                reason.source = source;
+            }
+            one.reasons.extend(reason);
         }
         total.factor_milli = total.factor_milli.saturating_add(one.factor_milli);
         total.site = total.site.or(one.site);
@@ -100,7 +128,7 @@ fn facts(
             } else {
                 Known::Otherwise
             };
-            facts.push(("undocumented_connection", known));
+            facts.push((UNDOCUMENTED, known));
         }
     }
     facts

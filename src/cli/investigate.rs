@@ -8,7 +8,7 @@ use jiff::civil::Date;
 
 use crate::error::{Error, Result};
 use crate::export::{self, LEADS, csv, geojson};
-use crate::investigate::{Investigation, Report, investigate};
+use crate::investigate::{Investigation, Report, investigate, spill_lines};
 use crate::rules::Leaning;
 use crate::settings::Length;
 use crate::town::Town;
@@ -33,6 +33,9 @@ pub(super) struct InvestigateCommand {
     /// The date for which the question is asked, YYYY-MM-DD; today where absent.
     #[arg(long, value_name = "DATE")]
     as_of: Option<Date>,
+    /// Say whom to call in a spill, whatever was seen.
+    #[arg(long)]
+    spill: bool,
     #[command(flatten)]
     options: OptionArgs,
     /// How to print it.
@@ -56,7 +59,15 @@ impl InvestigateCommand {
             search_radius_m: self.place.search_radius.map(Length::metres),
         };
         let as_of = self.as_of.unwrap_or_else(|| ZonedDateTime::now().date());
-        let found = investigate(&town.basis, &report, &self.options.options(&town)?, as_of)?;
+        let mut found = investigate(&town.basis, &report, &self.options.options(&town)?, as_of)?;
+        if self.spill {
+            found.spill = spill_lines(&town.basis, as_of)?;
+            if found.spill.is_empty() {
+                eprintln!(
+                    "note: the town file names no law, so whom to call in a spill is not known here; in danger call emergency dispatch"
+                );
+            }
+        }
         let originals = |table: &str, layer: &str, id: &str| town.originals(table, layer, id);
         let text = outward(&town, |out| match self.format {
             Format::Table => Ok(table(&town, &found, self.top)),
@@ -102,6 +113,7 @@ fn table(town: &Town, found: &Investigation, top: usize) -> String {
     for absent in &found.candidates.absent {
         out.push_str(&format!("not weighed: {absent}\n"));
     }
+    out.push_str(&export::law::investigation_text(found));
     out.push_str(&format!("\n{} candidates; {LEADS}\n", grouped(found.candidates.ranked.len())));
     if !found.candidates.left_out.is_empty() {
         out.push_str(&format!("({} road, rail or water parcels are land, not candidates)\n", found.candidates.left_out.len()));
@@ -128,7 +140,10 @@ fn table(town: &Town, found: &Investigation, top: usize) -> String {
                 Leaning::Against => '-',
                 Leaning::Neither => ' ',
             };
-            out.push_str(&format!("      {sign} {}\n", reason.text));
+            // What rests on the law says where it stands.
+            let law = town.basis.law.law.as_ref().filter(|law| reason.source.text.starts_with(&law.title));
+            let citation = law.map(|_| format!(" [{}]", reason.source)).unwrap_or_default();
+            out.push_str(&format!("      {sign} {}{citation}\n", reason.text));
         }
     }
     if found.candidates.ranked.len() > top {

@@ -17,6 +17,7 @@ mod import;
 mod init;
 mod investigate;
 mod issues_table;
+mod law;
 mod place;
 mod profile;
 mod synth;
@@ -44,6 +45,7 @@ enum Command {
     Check(check::Check),
     Correct(correct::Correct),
     Export(export::Export),
+    Law(law::LawCommand),
     Synth(synth::Synth),
 }
 
@@ -65,6 +67,7 @@ pub fn run() -> u8 {
         Command::WhyNot(command) => command.run(),
         Command::Profile(command) => command.run(),
         Command::Export(command) => command.run(),
+        Command::Law(command) => command.run(),
         Command::Synth(command) => command.run(),
     };
     match done {

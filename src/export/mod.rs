@@ -17,6 +17,7 @@ use crate::waters;
 pub mod csv;
 pub mod geojson;
 mod geometry;
+pub mod law;
 pub mod profile;
 pub mod repairs;
 pub mod why_not;
@@ -81,6 +82,8 @@ impl<'a> Outward<'a> {
             "parcel_distance_m": rounded(s.parcel_distance.metres(), 4),
             "search_radius_m": rounded(s.search_radius.metres(), 4),
             "land_use_scheme": s.land_use_scheme,
+            "law": s.law,
+            "permit": s.permit,
             "rules_digest": self.basis.rules.digest_hex(),
         })
     }
@@ -166,6 +169,8 @@ pub fn investigation_head(outward: &Outward, found: &Investigation) -> Json {
         },
         "candidates": found.candidates.ranked.len(),
         "other_explanations": others,
+        "possible_exemptions": law::possible_exemptions(found),
+        "spill": law::spill(&found.spill),
         "left_out_parcels": found.candidates.left_out.iter().map(|p| outward.parcel_id(*p).to_string()).collect::<Vec<_>>(),
         "not_weighed": found.candidates.absent,
         "cautions": cautions(outward, &found.trace),

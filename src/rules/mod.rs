@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 
+use crate::data_file as source;
 use crate::error::{Error, Result};
+use crate::law::Law;
 
 mod doubts;
 mod factors;
@@ -17,7 +19,6 @@ mod land_use;
 mod repairs;
 mod signatures;
 mod sites;
-mod source;
 #[cfg(test)]
 mod tests;
 mod tiers;
@@ -151,6 +152,29 @@ impl Rules {
             if let Some(id) = factor.signatures.iter().find(|id| !self.signatures.iter().any(|s| s.id == **id)) {
                 let message = format!("\"{id}\" is no signature of {}", signatures::FILE);
                 return Err(source::fault(factors::FILE, &format!("factor {}", factor.id), "signatures", message));
+            }
+        }
+        Ok(())
+    }
+
+    /// Fails where a signature names an exempt category that the chosen law says nothing about, or the law a signature that is not there.
+    ///
+    /// # Errors
+    /// Names the file, the entry and the category.
+    pub fn check_law(&self, law: &Law) -> Result<()> {
+        for signature in &self.signatures {
+            if let Some(exempt) = signature.exempt.iter().find(|e| law.exemption(&e.category).is_none()) {
+                let message = format!(
+                    "\"{}\" is no exemption of law/{}.toml, where it may also stand with exempt = false",
+                    exempt.category, law.name
+                );
+                return Err(source::fault(signatures::FILE, &format!("signature {}", signature.id), "exempt", message));
+            }
+        }
+        for (label, id) in law.named_signatures() {
+            if !self.signatures.iter().any(|s| s.id == id) {
+                let message = format!("\"{id}\" is no signature of {}", signatures::FILE);
+                return Err(source::fault(&format!("{}.toml", law.name), &label, "signatures", message));
             }
         }
         Ok(())

@@ -5,9 +5,11 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use jiff::civil::Date;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 
+use crate::data_file::civil_date;
 use crate::error::{Error, Result};
 
 mod fields;
@@ -60,12 +62,29 @@ pub struct Settings {
     pub receiving_distance: Length,
     /// The scheme of the parcels' land-use classes: a file of `data/land_use/` or `rules/land_use/`.
     pub land_use_scheme: Option<String>,
+    /// The local law: a file of `data/law/` or `rules/law/`.
+    pub law: Option<String>,
+    /// The discharge permit: a file of `data/permit/` or `rules/permit/`.
+    pub permit: Option<String>,
+    /// The date of the stormwater programme: a TMDL approved later is a future TMDL.
+    pub programme_date: Option<ProgrammeDate>,
     /// Attribute fields of parcels that may be printed and exported although they may be personal.
     #[serde(default)]
     pub personal_fields_allowed: Vec<String>,
     /// The layers.
     #[serde(default, rename = "layer")]
     pub layers: Vec<LayerSettings>,
+}
+
+/// A date and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProgrammeDate {
+    /// The date.
+    #[serde(deserialize_with = "civil_date")]
+    pub date: Date,
+    /// Where it stands.
+    pub source: String,
 }
 
 fn yes() -> bool {
@@ -286,6 +305,9 @@ impl Settings {
             if layer.name == "headwall" || layer.name.contains(['/', '\\', '"']) {
                 return Err(fault("this cannot be a layer's name".to_owned()));
             }
+        }
+        if self.programme_date.as_ref().is_some_and(|p| p.source.trim().is_empty()) {
+            return Err(Error::settings("needs a source: where the date stands").file("headwall.toml").field("programme_date"));
         }
         if self.direction.is_empty() || self.layers.iter().any(|l| l.direction.as_ref().is_some_and(Vec::is_empty)) {
             return Err(Error::settings("direction needs at least one source").file("headwall.toml"));

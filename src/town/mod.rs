@@ -18,6 +18,7 @@ use crate::formats::{self, ReadOptions, geopackage};
 use crate::ingest::{self, Ingested, Source, SourceData, is_personal_field};
 use crate::inventory::Inventory;
 use crate::investigate::Basis;
+use crate::law::{LawInForce, Profiles, is_law_file};
 use crate::links::Links;
 use crate::network::locate::SegmentIndex;
 use crate::network::{BuildOptions, build};
@@ -131,11 +132,33 @@ pub fn settings(folder: &Path) -> Result<(Settings, Rules, String)> {
             .cause(cause)
     })?;
     let settings = Settings::parse(&text)?;
-    let rules = Rules::with_replacements(&own_rules(&folder.join("rules"))?)?;
+    let mut own = own_rules(&folder.join("rules"))?;
+    own.retain(|name, _| !is_law_file(name));
+    let rules = Rules::with_replacements(&own)?;
     if let Some(scheme) = &settings.land_use_scheme {
         rules.check_scheme(scheme)?;
     }
     Ok((settings, rules, text))
+}
+
+/// Every law and permit that the town can choose: those that come with Headwall, and its own.
+///
+/// # Errors
+/// A file that says what cannot be.
+pub fn profiles(folder: &Path) -> Result<Profiles> {
+    let mut own = own_rules(&folder.join("rules"))?;
+    own.retain(|name, _| is_law_file(name));
+    Profiles::with_replacements(&own)
+}
+
+/// The law and the permit that the town chose, checked against its rules.
+///
+/// # Errors
+/// A name that is no profile; a signature whose exempt category the law does not know.
+pub fn law_in_force(folder: &Path, settings: &Settings, rules: &Rules) -> Result<LawInForce> {
+    let law = profiles(folder)?.choose(settings.law.as_deref(), settings.permit.as_deref())?;
+    law.law.as_ref().map_or(Ok(()), |law| rules.check_law(law))?;
+    Ok(law)
 }
 
 /// The data files of the town's own, by the names of the embedded ones.
@@ -164,6 +187,7 @@ fn own_rules(folder: &Path) -> Result<BTreeMap<String, String>> {
 /// Whatever stops the reading of a layer, named; a folder that somebody else is importing into. Nothing is left half-written.
 pub fn import(folder: &Path, watch: &mut dyn FnMut(Progress)) -> Result<Imported> {
     let (settings, rules, text) = settings(folder)?;
+    let law = law_in_force(folder, &settings, &rules)?;
     if settings.layers.is_empty() {
         return Err(Error::settings("names no layer")
             .file(TOWN_FILE)
@@ -192,7 +216,7 @@ pub fn import(folder: &Path, watch: &mut dyn FnMut(Progress)) -> Result<Imported
     ];
     let file = write_version(folder, import, &ingested, &text, &about)?;
     say(of, "done");
-    let version = Version { import, correction: log.last(), digest: digest(&text, &rules) };
+    let version = Version { import, correction: log.last(), digest: digest(&text, &rules, &law) };
     let count = |layer: &ingest::OriginalLayer| {
         let (read, usable) = layer.counts();
         LayerCount { layer: layer.name.clone(), role: layer.role, read, usable }
@@ -324,9 +348,10 @@ fn write_version(folder: &Path, import: u32, ingested: &Ingested, text: &str, ab
     Ok(file)
 }
 
-fn digest(text: &str, rules: &Rules) -> String {
+fn digest(text: &str, rules: &Rules, law: &LawInForce) -> String {
     let mut hash = Sha256::new();
     hash.update(rules.digest());
+    hash.update(law.digest);
     hash.update(text.as_bytes());
     hash.finalize().iter().take(4).map(|byte| format!("{byte:02x}")).collect()
 }
@@ -337,6 +362,7 @@ fn digest(text: &str, rules: &Rules) -> String {
 /// A folder without an import; a damaged or foreign file.
 pub fn open(folder: &Path) -> Result<Town> {
     let (settings, rules, text) = settings(folder)?;
+    let law = law_in_force(folder, &settings, &rules)?;
     let import = imports(folder).last().copied().ok_or_else(|| {
         Error::not_found(format!("{} has no network yet", folder.display())).hint(format!("run headwall import {}", folder.display()))
     })?;
@@ -357,8 +383,8 @@ pub fn open(folder: &Path) -> Result<Town> {
         None => (inventory, None),
     };
     let (network, segments, links, issues) = build_all(&settings, &inventory, &of_maps);
-    let version = Version { import, correction: log.last(), digest: digest(&text, &rules) };
-    let basis = Basis { settings, rules, inventory, network, segments, links, issues };
+    let version = Version { import, correction: log.last(), digest: digest(&text, &rules, &law) };
+    let basis = Basis { settings, rules, law, inventory, network, segments, links, issues };
     Ok(Town { basis, working, version, notes, log, imported, folder: folder.to_owned(), file })
 }
 

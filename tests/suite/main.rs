@@ -7,6 +7,8 @@ mod corrections;
 #[cfg(test)]
 mod documents;
 #[cfg(test)]
+mod law;
+#[cfg(test)]
 mod layout;
 #[cfg(test)]
 mod profile;

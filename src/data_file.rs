@@ -1,12 +1,13 @@
-//! Where does a rule come from, and how is a data file read? Every entry carries a source or the word `assumed`; one without is refused.
+//! Where does a rule or a provision of law come from, and how is a data file read? Every entry carries a source or the word `assumed`; one without is refused.
 //!
 //! A file holds lists of entries and a table `[sources]` of citations, so that an entry can name its source by a short key.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::Deserialize;
+use jiff::civil::Date;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
 
 use crate::error::{Error, Result};
 
@@ -56,7 +57,7 @@ impl fmt::Display for Source {
 }
 
 /// A data file being read: its lists are taken out one by one, and what is left over is refused.
-pub(super) struct DataFile<'a> {
+pub(crate) struct DataFile<'a> {
     name: &'a str,
     table: toml::Table,
     sources: BTreeMap<String, Source>,
@@ -64,7 +65,7 @@ pub(super) struct DataFile<'a> {
 
 impl<'a> DataFile<'a> {
     /// Reads the text of a data file.
-    pub(super) fn parse(name: &'a str, text: &str) -> Result<Self> {
+    pub(crate) fn parse(name: &'a str, text: &str) -> Result<Self> {
         let mut table: toml::Table = toml::from_str(text).map_err(|error| {
             let line = error.span().and_then(|span| text.get(..span.start)).map(|before| before.matches('\n').count() + 1);
             let place = line.map(|line| format!("line {line}: ")).unwrap_or_default();
@@ -86,17 +87,22 @@ impl<'a> DataFile<'a> {
     }
 
     /// Takes a single word or number out of the file's head.
-    pub(super) fn head<T: DeserializeOwned>(&mut self, field: &str) -> Result<T> {
+    pub(crate) fn head<T: DeserializeOwned>(&mut self, field: &str) -> Result<T> {
         let missing = || Error::settings("is missing").file(self.name).field(field).hint(HINT);
         let value = self.table.remove(field).ok_or_else(missing)?;
         value.try_into().map_err(|e: toml::de::Error| Error::settings(e.message()).file(self.name).field(field).hint(HINT))
     }
 
     /// Takes a list of entries out of the file, each with its source resolved.
-    pub(super) fn entries<T: DeserializeOwned>(&mut self, list: &str) -> Result<Vec<T>> {
+    pub(crate) fn entries<T: DeserializeOwned>(&mut self, list: &str) -> Result<Vec<T>> {
         let missing = || Error::settings(format!("has no list `{list}`")).file(self.name).hint(HINT);
         let toml::Value::Array(items) = self.table.remove(list).ok_or_else(missing)? else { return Err(missing()) };
         items.into_iter().enumerate().map(|(at, item)| self.entry(list, at, item)).collect()
+    }
+
+    /// The same for a list that may be absent.
+    pub(crate) fn optional_entries<T: DeserializeOwned>(&mut self, list: &str) -> Result<Vec<T>> {
+        if self.table.contains_key(list) { self.entries(list) } else { Ok(Vec::new()) }
     }
 
     fn entry<T: DeserializeOwned>(&self, list: &str, at: usize, mut item: toml::Value) -> Result<T> {
@@ -141,7 +147,7 @@ impl<'a> DataFile<'a> {
     }
 
     /// Refuses what nobody took out: a list with a misspelt name would otherwise be lost in silence.
-    pub(super) fn finish(self) -> Result<()> {
+    pub(crate) fn finish(self) -> Result<()> {
         match self.table.keys().next() {
             Some(key) => Err(Error::settings("is not known here").file(self.name).field(key).hint(HINT)),
             None => Ok(()),
@@ -149,7 +155,17 @@ impl<'a> DataFile<'a> {
     }
 }
 
-const HINT: &str = "docs/rules.md explains each data file";
+/// Reads a calendar date, with or without quotes: `2008-01-01` or `"2008-01-01"`.
+pub(crate) fn civil_date<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Date, D::Error> {
+    let value = toml::Value::deserialize(deserializer)?;
+    let text = match &value {
+        toml::Value::String(text) => text.trim().to_owned(),
+        other => other.to_string(),
+    };
+    text.parse().map_err(|_| serde::de::Error::custom(format!("{text} is not a date such as 2008-01-01")))
+}
+
+const HINT: &str = "docs/rules.md explains each data file of the rules, docs/law.md those of the law";
 
 fn certainty_word(certainty: Certainty) -> &'static str {
     match certainty {
@@ -172,6 +188,6 @@ fn entry_error(file: &str, label: &str, error: &toml::de::Error) -> Error {
 }
 
 /// Fails where an entry names something that is not there, or a name stands twice.
-pub(super) fn fault(file: &str, label: &str, field: &str, message: impl fmt::Display) -> Error {
+pub(crate) fn fault(file: &str, label: &str, field: &str, message: impl fmt::Display) -> Error {
     Error::settings(format!("{label}: {message}")).file(file).field(field).hint(HINT)
 }
