@@ -170,11 +170,15 @@ fn moved(graph: &Graph, cut: &Graph, start: Start) -> Start {
     match start {
         Start::On(at, along_m) if graph.pieces.len() != cut.pieces.len() => {
             let piece = &graph.pieces[at];
-            // Of the pieces that meet at the place, one of those into which the place's own was cut.
-            let inside = |p: &oracle::Piece| p.from_m >= piece.from_m && p.to_m <= piece.to_m;
+            // Of the pieces of that part, the one that holds the place; rounding may put it a hair beyond the end of each.
+            let beyond_m = |p: &oracle::Piece| (p.from_m - along_m).max(along_m - p.to_m).max(0.0);
             let same = |p: &oracle::Piece| (p.conduit, p.part) == (piece.conduit, piece.part);
-            let holds = |p: &oracle::Piece| same(p) && inside(p) && along_m >= p.from_m && along_m <= p.to_m;
-            let at = if holds(&cut.pieces[at]) { at } else { cut.pieces.iter().position(holds).expect("the place") };
+            let inside = |p: &oracle::Piece| p.from_m >= piece.from_m - 1e-9 && p.to_m <= piece.to_m + 1e-9;
+            let own = (0..cut.pieces.len()).filter(|at| same(&cut.pieces[*at]) && inside(&cut.pieces[*at]));
+            let nearest =
+                own.min_by(|a, b| beyond_m(&cut.pieces[*a]).total_cmp(&beyond_m(&cut.pieces[*b])).then((*b == at).cmp(&(*a == at))));
+            let at = nearest.expect("a part that was cut keeps its pieces");
+            assert!(beyond_m(&cut.pieces[at]) < 1e-6, "the place is lost");
             Start::On(at, along_m)
         }
         same => same,
