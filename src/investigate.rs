@@ -13,6 +13,7 @@ use crate::network::{ConduitIndex, Network, PieceIndex, StructureIndex};
 use crate::rules::{Rules, Signature};
 use crate::settings::Settings;
 use crate::trace::{Ground, Trace, TraceOptions, Way, trace};
+use crate::waters::WaterNetwork;
 
 /// The town as built: everything an answer rests on.
 #[derive(Debug)]
@@ -29,6 +30,8 @@ pub struct Basis {
     pub segments: SegmentIndex,
     /// What is tied to what.
     pub links: Links,
+    /// What flows into what among the waters, and which assessment units lie on them.
+    pub waters: WaterNetwork,
     /// What is doubtful in the maps, in order.
     pub issues: Vec<DataIssue>,
 }

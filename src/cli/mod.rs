@@ -9,6 +9,7 @@ use crate::export::Outward;
 use crate::town::{self, Town};
 
 mod answer;
+mod conditions;
 mod export;
 mod import;
 mod investigate;
@@ -32,6 +33,7 @@ enum Command {
     Import(import::Import),
     Trace(trace::TraceCommand),
     Investigate(investigate::InvestigateCommand),
+    Conditions(conditions::ConditionsCommand),
     Export(export::Export),
     Synth(synth::Synth),
 }
@@ -45,6 +47,7 @@ pub fn run() -> u8 {
         Command::Import(command) => command.run(),
         Command::Trace(command) => command.run(),
         Command::Investigate(command) => command.run(),
+        Command::Conditions(command) => command.run(),
         Command::Export(command) => command.run(),
         Command::Synth(command) => command.run(),
     };

@@ -138,7 +138,7 @@ impl TraceCommand {
 fn receiving_waters(town: &Town, found: &Trace) -> String {
     let within_m = town.basis.settings.receiving_distance.metres();
     let mut named: Vec<(usize, String)> = Vec::new();
-    for receiving in waters::receiving(town.basis.ground(), found, within_m) {
+    for receiving in waters::receiving(town.basis.ground(), &town.basis.waters, found) {
         let water = &town.basis.inventory.waters[receiving.water];
         let name = water.name.as_deref().map_or_else(|| water.key.to_string(), |name| format!("{name} ({})", water.key));
         if !named.iter().any(|(known, _)| *known == receiving.water) {

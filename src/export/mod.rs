@@ -14,6 +14,7 @@ use crate::network::{ConduitIndex, StructureIndex};
 use crate::trace::{Caution, Effect, Trace, Way};
 use crate::waters;
 
+pub mod conditions;
 pub mod csv;
 pub mod geojson;
 mod geometry;
@@ -189,7 +190,7 @@ fn receiving_waters(outward: &Outward, trace: &Trace) -> Json {
         return Json::Null;
     }
     let inventory = &outward.basis.inventory;
-    let found = waters::receiving(outward.basis.ground(), trace, outward.basis.settings.receiving_distance.metres());
+    let found = waters::receiving(outward.basis.ground(), &outward.basis.waters, trace);
     let row = |r: &waters::Receiving| {
         let water = &inventory.waters[r.water];
         json!({
@@ -198,7 +199,7 @@ fn receiving_waters(outward: &Outward, trace: &Trace) -> Json {
             "name": water.name.as_deref(),
             "at": outward.basis.network.node_name(inventory, r.at),
             "away_m": rounded(r.away_m, 2),
-            "basis": match r.basis { waters::ReceivingBasis::Nearness => "nearness" },
+            "basis": r.basis.word(),
         })
     };
     found.iter().map(row).collect()

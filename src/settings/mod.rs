@@ -58,6 +58,20 @@ pub struct Settings {
     /// Waters within this of where the conduits end receive them.
     #[serde(default = "fifty_feet")]
     pub receiving_distance: Length,
+    /// The shape of an assessment unit this close to a water is that water.
+    #[serde(default = "fifty_feet")]
+    pub unit_distance: Length,
+    /// Ends of watercourses this close are one place.
+    #[serde(default = "ten_feet")]
+    pub water_tolerance: Length,
+    /// Waters are followed downstream as far as this.
+    #[serde(default = "downstream_limit")]
+    pub downstream_limit: Length,
+    /// Waters are followed upstream from a report as far as this.
+    #[serde(default = "upstream_limit")]
+    pub upstream_limit: Length,
+    /// When the town's stormwater programme began, and what says so: a TMDL approved later is a future TMDL.
+    pub programme_date: Option<ProgrammeDate>,
     /// The scheme of the parcels' land-use classes: a file of `data/land_use/` or `rules/land_use/`.
     pub land_use_scheme: Option<String>,
     /// Attribute fields of parcels that may be printed and exported although they may be personal.
@@ -79,6 +93,14 @@ fn ten_feet() -> Length {
 }
 fn fifty_feet() -> Length {
     Length::feet(50.0)
+}
+fn downstream_limit() -> Length {
+    // Twenty miles (assumed): from a brook through a lake to its outlet.
+    Length::feet(105_600.0)
+}
+fn upstream_limit() -> Length {
+    // A mile (assumed): farther up, a plume is seldom told apart.
+    Length::feet(5280.0)
 }
 fn two_hundred_feet() -> Length {
     Length::feet(200.0)
@@ -140,6 +162,9 @@ pub enum Role {
     Boundary,
     AssessmentUnits,
     UnitListing,
+    TmdlActions,
+    PermitListing,
+    WaterNotices,
     Swmm,
 }
 
@@ -168,6 +193,9 @@ impl Role {
         Role::Boundary,
         Role::AssessmentUnits,
         Role::UnitListing,
+        Role::TmdlActions,
+        Role::PermitListing,
+        Role::WaterNotices,
         Role::Swmm,
     ];
 
@@ -196,9 +224,28 @@ impl Role {
             Role::Boundary => "boundary",
             Role::AssessmentUnits => "assessment_units",
             Role::UnitListing => "unit_listing",
+            Role::TmdlActions => "tmdl_actions",
+            Role::PermitListing => "permit_listing",
+            Role::WaterNotices => "water_notices",
             Role::Swmm => "swmm",
         }
     }
+}
+
+/// A date with what says so.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProgrammeDate {
+    /// `YYYY-MM-DD`.
+    #[serde(deserialize_with = "date")]
+    pub date: jiff::civil::Date,
+    /// Where it stands.
+    pub source: String,
+}
+
+fn date<'de, D: Deserializer<'de>>(deserializer: D) -> Result<jiff::civil::Date, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    text.trim().parse().map_err(|_| de::Error::custom(format!("\"{text}\" is no date; expected YYYY-MM-DD in quotes")))
 }
 
 /// One layer of the town: where it lies, what it holds, how it is read.
@@ -246,6 +293,19 @@ pub struct LayerSettings {
     /// Values of the `type` field that mean a pressurised main.
     #[serde(default)]
     pub pressurised: Option<PressurisedSettings>,
+    /// Columns that each stand for one cause, as in the map service of ATTAINS.
+    #[serde(default)]
+    pub cause_columns: Option<CauseColumns>,
+}
+
+/// Columns that each stand for one cause of impairment.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CauseColumns {
+    /// The columns; the cause is called as the column is.
+    pub fields: Vec<String>,
+    /// Values that say that it impairs the water.
+    pub values: Pattern,
 }
 
 /// Which conduits are pressurised.
@@ -286,6 +346,13 @@ impl Settings {
             if layer.name == "headwall" || layer.name.contains(['/', '\\', '"']) {
                 return Err(fault("this cannot be a layer's name".to_owned()));
             }
+        }
+        if let Some(begun) = &self.programme_date
+            && begun.source.trim().is_empty()
+        {
+            return Err(Error::settings("programme_date needs a source")
+                .file("headwall.toml")
+                .hint("say where the date stands, such as the permit's own paragraph or the programme's title page"));
         }
         if self.direction.is_empty() || self.layers.iter().any(|l| l.direction.as_ref().is_some_and(Vec::is_empty)) {
             return Err(Error::settings("direction needs at least one source").file("headwall.toml"));

@@ -22,8 +22,10 @@ use crate::network::locate::SegmentIndex;
 use crate::network::{BuildOptions, build};
 use crate::rules::Rules;
 use crate::settings::{LayerSettings, Meaning, Role, Settings};
+use crate::waters::{WaterNetwork, WaterOptions};
 
 mod compact;
+mod water_records;
 mod tables;
 
 /// The name of the town file.
@@ -307,10 +309,23 @@ fn digest(text: &str, rules: &Rules) -> String {
 /// # Errors
 /// A folder without an import; a damaged or foreign file.
 pub fn open(folder: &Path) -> Result<Town> {
-    let (settings, rules, text) = settings(folder)?;
     let import = imports(folder).last().copied().ok_or_else(|| {
         Error::not_found(format!("{} has no network yet", folder.display())).hint(format!("run headwall import {}", folder.display()))
-    })?;
+    });
+    // A folder without a town file is told first.
+    settings(folder)?;
+    open_import(folder, import?)
+}
+
+/// Opens one network version by its import number, under the settings in force.
+///
+/// # Errors
+/// A version that is not there; a damaged or foreign file.
+pub fn open_import(folder: &Path, import: u32) -> Result<Town> {
+    let (settings, rules, text) = settings(folder)?;
+    if !imports(folder).contains(&import) {
+        return Err(Error::not_found(format!("{} has no network version {import}", folder.display())));
+    }
     let file = folder.join("networks").join(format!("{import:04}.gpkg"));
     let part = |name: &str| geopackage::read_part(&file, name);
     let inventory = compact::unpack(&part("inventory")?)?;
@@ -324,7 +339,8 @@ pub fn open(folder: &Path) -> Result<Town> {
     }
     let (network, segments, links, issues) = build_all(&settings, &inventory, &of_maps);
     let version = Version { import, correction: 0, digest: digest(&text, &rules) };
-    let basis = Basis { settings, rules, inventory, network, segments, links, issues };
+    let waters = WaterNetwork::build(&inventory, &network, WaterOptions::new(&settings));
+    let basis = Basis { settings, rules, inventory, network, segments, links, waters, issues };
     Ok(Town { basis, working, version, notes, file })
 }
 
