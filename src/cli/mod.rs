@@ -17,6 +17,7 @@ mod issues_table;
 mod place;
 mod synth;
 mod trace;
+mod water;
 
 /// Traces a reported discharge through a town's own storm drains to the properties it may come from.
 ///

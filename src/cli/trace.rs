@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use crate::error::{Error, Result};
 use crate::export::{self, csv, geojson};
 use crate::inventory::{OutfallKind, Status, StructureKind};
-use crate::investigate::{Report, find_conduit, find_structure, place_name, place_of};
+use crate::investigate::{Report, find_conduit, find_structure, investigate_water, place_name, place_of};
 use crate::settings::Length;
 use crate::town::Town;
 use crate::trace::{Trace, TraceOptions, Way, trace};
@@ -111,6 +111,15 @@ impl OptionArgs {
 impl TraceCommand {
     pub fn run(self) -> Result<()> {
         let town = open(&self.folder)?;
+        if self.place.water.is_some() && matches!(self.way, WayArg::Down) {
+            return Err(Error::usage("--water leads up").hint("use trace up, or conditions for what lies downstream"));
+        }
+        if let Some(report) = self.place.water_report(&town, &[], self.options.max_distance)? {
+            let options = TraceOptions { max_distance_m: None, ..self.options.options(&town)? };
+            let as_of = jiff::ZonedDateTime::now().date();
+            let found = investigate_water(&town.basis, &report, &options, as_of)?;
+            return put(self.output.as_ref(), &super::water::text(&town, &found, self.format, 0)?);
+        }
         let report = Report {
             at: self.place.whereabouts(&town)?,
             on: self.place.on.clone(),

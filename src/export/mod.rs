@@ -8,7 +8,7 @@ use crate::crs::{Crs, Exit, WorkingCrs};
 use crate::data_issue::DataIssue;
 use crate::error::Result;
 use crate::inventory::Key;
-use crate::investigate::{Basis, Investigation};
+use crate::investigate::{Basis, ConditionsBelow, Investigation};
 use crate::links::ParcelIndex;
 use crate::network::{ConduitIndex, StructureIndex};
 use crate::trace::{Caution, Effect, Trace, Way};
@@ -17,6 +17,7 @@ use crate::waters;
 pub mod conditions;
 pub mod csv;
 pub mod geojson;
+pub mod water;
 mod geometry;
 
 pub use geometry::to_json as geometry_to_json;
@@ -159,11 +160,30 @@ pub fn investigation_head(outward: &Outward, found: &Investigation) -> Json {
         "other_explanations": others,
         "left_out_parcels": found.candidates.left_out.iter().map(|p| outward.parcel_id(*p).to_string()).collect::<Vec<_>>(),
         "not_weighed": found.candidates.absent,
+        "special_conditions": special_conditions(outward, found),
         "cautions": cautions(outward, &found.trace),
         "issues_on_the_way": found.issues.iter().map(|i| issue(outward, i)).collect::<Vec<_>>(),
         "issue_counts": issue_counts,
         "settings": outward.settings(),
     })
+}
+
+/// The special conditions of the outfalls below a report.
+fn special_conditions(outward: &Outward, found: &Investigation) -> Json {
+    let row = |below: &ConditionsBelow| {
+        let flags = below.outfall.flags.iter().zip(&below.reported).map(|(flag, reported)| {
+            let mut row = conditions::flag(outward, flag);
+            row.insert("reported_pollutant".to_owned(), (*reported).into());
+            Json::Object(row)
+        });
+        let flags: Vec<Json> = flags.collect();
+        json!({
+            "outfall": outward.structure_id(below.outfall.outfall).to_string(),
+            "flags": flags,
+            "not_known": below.outfall.unknown,
+        })
+    };
+    found.conditions.iter().map(row).collect()
 }
 
 /// What heads every plain trace.

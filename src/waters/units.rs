@@ -102,6 +102,9 @@ impl UnitShapes {
                 // Water that ends at the shore of a unit flows into it.
                 let ends_in_area = last == steps && run[run.len() - 1].2;
                 if whole || length_m > RUNS_ALONG * d || area_counts || ends_in_area {
+                    // The blur of the distance does not count: it begins where it runs as near as it ever does.
+                    let least_m = run.iter().map(|h| h.1).fold(f64::INFINITY, f64::min);
+                    let first = run.iter().find(|h| h.1 <= least_m + d / 20.0).map_or(first, |h| h.0);
                     let from = if ends_in_area && !area_counts && !whole { last } else { first };
                     found.push(UnitStretch { unit, from_m: from as f64 * step_m, to_m: last as f64 * step_m });
                 }

@@ -123,6 +123,8 @@ struct Search<'a> {
     found: WayDown,
     best_units: BTreeMap<String, PassedUnit>,
     basis: &'static str,
+    /// Where the water came into each lake.
+    into_lake: BTreeMap<u32, Point>,
 }
 
 /// Follows water from a node of the conduits.
@@ -137,6 +139,7 @@ pub fn way_down(ground: Ground, waters: &WaterNetwork, start: NodeIndex) -> WayD
         found: WayDown::default(),
         best_units: BTreeMap::new(),
         basis: ReceivingBasis::Network.word(),
+        into_lake: BTreeMap::new(),
     };
     search.queue.push(Reverse((Certainty::Certain, Metres(0.0), At::Pipe(start), false)));
     while let Some(Reverse((certainty, Metres(distance_m), at, entered))) = search.queue.pop() {
@@ -272,6 +275,7 @@ impl Search<'_> {
 
     /// The waters and units of a lake that is a node.
     fn lake(&mut self, node: u32, place: Point, distance_m: f64, certainty: Certainty) {
+        self.into_lake.entry(node).or_insert(place);
         for water in self.waters.lakes.get(&node).into_iter().flatten() {
             self.passed_water(*water, distance_m, false, certainty);
             self.lake_units(*water, place, distance_m, certainty);
@@ -291,7 +295,14 @@ impl Search<'_> {
 
     fn water(&mut self, node: u32, certainty: Certainty, distance_m: f64) {
         for &reach in self.waters.leaving(node) {
-            self.follow(reach, 0.0, certainty, distance_m);
+            // Through a lake as straight as it can be.
+            let start = self.waters.reach(reach).line.0.first().copied();
+            let across = self.into_lake.get(&node).zip(start).map_or(0.0, |(p, c)| (p.x() - c.x).hypot(p.y() - c.y));
+            if distance_m + across > self.limit_m {
+                self.found.limited = true;
+            } else {
+                self.follow(reach, 0.0, certainty, distance_m + across);
+            }
         }
         if self.waters.leaving(node).is_empty() {
             for &pipe in self.waters.swallowed.get(&node).into_iter().flatten() {

@@ -6,3 +6,5 @@ mod cases;
 mod documents;
 #[cfg(test)]
 mod sample_village;
+#[cfg(test)]
+mod waters;
