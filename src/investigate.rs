@@ -159,7 +159,18 @@ pub fn investigate_water(basis: &Basis, report: &WaterReport, options: &TraceOpt
     let candidates = candidates::rank(basis.ground(), &basis.rules, &together, sighting);
     let through = candidates.ranked.iter().map(|c| ends_of(basis, &way, &c.tie)).collect();
     let place_name = report.at.map_or_else(|| format!("all of {}", report.water), |_| format!("a place on {}", report.water));
-    Ok(WaterInvestigation { report: report.clone(), waters: found, place_name, moved_m, signatures, way, together, candidates, through, as_of })
+    Ok(WaterInvestigation {
+        report: report.clone(),
+        waters: found,
+        place_name,
+        moved_m,
+        signatures,
+        way,
+        together,
+        candidates,
+        through,
+        as_of,
+    })
 }
 
 /// The place of a report on a water: the nearest to its coordinate, else the lowest places.
@@ -195,7 +206,11 @@ pub fn find_waters(inventory: &Inventory, name: &str) -> Result<Vec<usize>> {
         let near = inventory.waters.iter().filter(|w| w.name.as_deref().is_some_and(|n| n.to_lowercase().contains(&lower)));
         let near: Vec<&str> = near.filter_map(|w| w.name.as_deref()).take(5).collect();
         let error = Error::not_found(format!("there is no water {name}"));
-        return Err(if near.is_empty() { error.hint("ids are compared exactly") } else { error.hint(format!("near to it are {}", near.join(", "))) });
+        return Err(if near.is_empty() {
+            error.hint("ids are compared exactly")
+        } else {
+            error.hint(format!("near to it are {}", near.join(", ")))
+        });
     }
     Ok(found)
 }

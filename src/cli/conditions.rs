@@ -204,7 +204,10 @@ fn run_diff(old: &str, new: &str, as_of: Date, format: Format) -> Result<()> {
     let properties: Vec<_> = changes.iter().map(rows::change).collect();
     let text = match format {
         Format::Csv => csv::rows(&["outfall", "change", "water", "pollutant", "kind", "was", "is"], &properties)?,
-        Format::Json => format!("{:#}\n", serde_json::json!({ "old": old.version.to_string(), "new": new.version.to_string(), "as_of": as_of.to_string(), "changes": properties })),
+        Format::Json => format!(
+            "{:#}\n",
+            serde_json::json!({ "old": old.version.to_string(), "new": new.version.to_string(), "as_of": as_of.to_string(), "changes": properties })
+        ),
         Format::Geojson => return Err(Error::usage("a difference has no shape").hint("use --format table, csv or json")),
         Format::Table => {
             let mut out = format!("from network {} to {}, as of {as_of}: {} changes\n", old.version, new.version, grouped(changes.len()));

@@ -19,9 +19,10 @@ pub(super) fn text(town: &Town, found: &WaterInvestigation, format: Format, top:
             head["ranked"] = ranked(town, out, found)?.into_iter().map(Json::Object).collect();
             Ok(format!("{head:#}\n"))
         }
-        Format::Csv => {
-            csv::rows(&["rank", "evidence", "layer", "parcel_id", "address", "tier", "distance_m", "through", "certainty"], &ranked(town, out, found)?)
-        }
+        Format::Csv => csv::rows(
+            &["rank", "evidence", "layer", "parcel_id", "address", "tier", "distance_m", "through", "certainty"],
+            &ranked(town, out, found)?,
+        ),
         Format::Geojson => Ok(format!("{}\n", rows::geojson(out, found, &|t, l, id| town.originals(t, l, id))?)),
     })
 }

@@ -129,7 +129,8 @@ pub fn geojson(outward: &Outward, conditions: &Conditions, as_of: jiff::civil::D
         let geometry = structure.place.map_or(Json::Null, |p| geometry_to_json(outward, &Geometry::Point(p)));
         features.push(json!({ "type": "Feature", "id": format!("outfall/{name}"), "geometry": geometry, "properties": properties }));
         for area in inventory.drainage_areas.iter().filter(|a| {
-            a.whole_catchment && a.drains_to.as_deref().is_some_and(|to| to == structure.key.plain_id() || structure.also_known_as.as_deref() == Some(to))
+            a.whole_catchment
+                && a.drains_to.as_deref().is_some_and(|to| to == structure.key.plain_id() || structure.also_known_as.as_deref() == Some(to))
         }) {
             let mut properties = Map::new();
             properties.insert("feature".to_owned(), "catchment".into());
@@ -152,7 +153,10 @@ pub fn geojson(outward: &Outward, conditions: &Conditions, as_of: jiff::civil::D
                 }
                 Spot::InLake { .. } => {
                     let shore = inventory.waters[water].shore.clone();
-                    ("shore".to_owned(), shore.map_or_else(|| Geometry::MultiLineString(MultiLineString(Vec::new())), Geometry::MultiPolygon))
+                    (
+                        "shore".to_owned(),
+                        shore.map_or_else(|| Geometry::MultiLineString(MultiLineString(Vec::new())), Geometry::MultiPolygon),
+                    )
                 }
             };
             let flags = own.flags.iter().filter(|f| f.reached.word() != "downstream").map(|f| Json::Object(flag(outward, f)));
@@ -193,7 +197,9 @@ pub fn change(change: &Change) -> Map<String, Json> {
         Changed::Added => ("added", None, None),
         Changed::Removed => ("removed", None, None),
         Changed::Altered(was, is) => ("altered", Some(was), Some(is)),
-        Changed::OutfallOnlyIn(which) => (if *which == "the old" { "outfall only in the old" } else { "outfall only in the new" }, None, None),
+        Changed::OutfallOnlyIn(which) => {
+            (if *which == "the old" { "outfall only in the old" } else { "outfall only in the new" }, None, None)
+        }
     };
     let all = json!({
         "outfall": change.outfall,

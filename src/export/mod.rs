@@ -17,8 +17,8 @@ use crate::waters;
 pub mod conditions;
 pub mod csv;
 pub mod geojson;
-pub mod water;
 mod geometry;
+pub mod water;
 
 pub use geometry::to_json as geometry_to_json;
 

@@ -33,7 +33,13 @@ impl Builder<'_> {
         let kind = f.one_of(Meaning::Kind, WaterKind::from_word, self.issues).or(by_code).unwrap_or(usual);
         if kind == WaterKind::StormPipe {
             let layer = f.layer.name.clone();
-            self.issues.gather(IssueCode::FeaturesLeftOut, &layer, None, Some("NHD storm pipes, which the town's own conduits stand for"), &self.id.plain);
+            self.issues.gather(
+                IssueCode::FeaturesLeftOut,
+                &layer,
+                None,
+                Some("NHD storm pipes, which the town's own conduits stand for"),
+                &self.id.plain,
+            );
         }
         let water = Water {
             key: self.key.clone(),
@@ -127,7 +133,9 @@ impl Builder<'_> {
         };
         if !usable {
             let issue = DataIssue::new(IssueCode::UnitWithoutGeometry, f.layer.name.as_str()).id(&*self.id.plain);
-            self.issues.push(issue.message(format!("TMDL {} names neither unit nor water and has no polygon: it can be tied to nothing", self.id.plain)));
+            self.issues.push(
+                issue.message(format!("TMDL {} names neither unit nor water and has no polygon: it can be tied to nothing", self.id.plain)),
+            );
         }
         self.inventory.tmdls.push(action);
         usable
@@ -237,13 +245,17 @@ pub(super) fn report_units_without_shape(inventory: &Inventory, issues: &mut Iss
             continue;
         }
         missing.sort();
-        let named = |(unit, name): &(Arc<str>, Option<Arc<str>>)| name.as_ref().map_or_else(|| unit.to_string(), |name| format!("{name} ({unit})"));
+        let named =
+            |(unit, name): &(Arc<str>, Option<Arc<str>>)| name.as_ref().map_or_else(|| unit.to_string(), |name| format!("{name} ({unit})"));
         let mut words: Vec<String> = missing.iter().take(10).map(named).collect();
         if missing.len() > 10 {
             words.push(format!("and {} more", missing.len() - 10));
         }
         let issue = DataIssue::new(IssueCode::UnitWithoutGeometry, &*layer.name).ids(missing.iter().map(|(unit, _)| unit.to_string()));
-        issues.push(issue.message(format!("listed, but without a shape, so that no outfall is tied to it and none is cleared by it: {}", words.join(", "))));
+        issues.push(issue.message(format!(
+            "listed, but without a shape, so that no outfall is tied to it and none is cleared by it: {}",
+            words.join(", ")
+        )));
     }
 }
 

@@ -12,8 +12,7 @@ macro_rules! meanings {
     ($($variant:ident $word:literal $doc:literal,)*) => {
         /// What a field can mean.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
-        #[serde(rename_all = "snake_case")]
-        pub enum Meaning { $(#[doc = $doc] $variant,)* }
+        pub enum Meaning { $(#[doc = $doc] #[serde(rename = $word)] $variant,)* }
 
         impl Meaning {
             /// Every meaning.

@@ -25,8 +25,8 @@ use crate::settings::{LayerSettings, Meaning, Role, Settings};
 use crate::waters::{WaterNetwork, WaterOptions};
 
 mod compact;
-mod water_records;
 mod tables;
+mod water_records;
 
 /// The name of the town file.
 pub const TOWN_FILE: &str = "headwall.toml";

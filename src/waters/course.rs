@@ -274,7 +274,13 @@ impl WaterNetwork {
         let mut built = WaterNetwork { options: Some(options), ..WaterNetwork::default() };
         built.into_reaches(raws, &union, &lake_elements);
         built.segments = RTree::bulk_load(
-            built.reaches.iter().enumerate().filter(|(_, r)| inventory.waters[r.water].receives()).flat_map(|(at, r)| segments_of(&r.line, at as u32)).collect(),
+            built
+                .reaches
+                .iter()
+                .enumerate()
+                .filter(|(_, r)| inventory.waters[r.water].receives())
+                .flat_map(|(at, r)| segments_of(&r.line, at as u32))
+                .collect(),
         );
         built.shores = RTree::bulk_load(shores(inventory));
         built.units = UnitShapes::new(inventory, options.unit_m);
@@ -301,7 +307,15 @@ impl WaterNetwork {
                 let ((from_m, from), (to_m, to)) = (pair[0], pair[1]);
                 let line = if stops.len() == 2 { raw.line.clone() } else { stretch_of(&raw.line, from_m, to_m) };
                 let (from, to) = (number(from, &mut self.places), number(to, &mut self.places));
-                self.reaches.push(Reach { water: raw.water, length_m: length_of(&line), line, from, to, flows: raw.flows, by_ids: raw.by_ids });
+                self.reaches.push(Reach {
+                    water: raw.water,
+                    length_m: length_of(&line),
+                    line,
+                    from,
+                    to,
+                    flows: raw.flows,
+                    by_ids: raw.by_ids,
+                });
             }
         }
         for (water, element) in lakes {
@@ -348,7 +362,11 @@ impl WaterNetwork {
         for segment in self.segments.locate_in_envelope_intersecting(window) {
             let (reach, begins_m) = segment.data;
             let (along_m, away_m) = foot(segment.geom().from, segment.geom().to, at);
-            offer(NearWater { water: self.reaches[reach as usize].water, spot: Spot::OnReach { reach, along_m: begins_m + along_m }, away_m });
+            offer(NearWater {
+                water: self.reaches[reach as usize].water,
+                spot: Spot::OnReach { reach, along_m: begins_m + along_m },
+                away_m,
+            });
         }
         for shore in self.shores.locate_in_envelope_intersecting(window) {
             let Some(area) = &inventory.waters[shore.data].shore else { continue };
@@ -554,7 +572,16 @@ fn raw_lines(inventory: &Inventory, union: &mut Union) -> Vec<Raw> {
             };
             from = Some(end);
             let flows = water.flow != FlowCode::SaysNothing;
-            raws.push(Raw { water: at, line: line.clone(), length_m: length_of(line), from: start, to: end, flows, by_ids, cuts: Vec::new() });
+            raws.push(Raw {
+                water: at,
+                line: line.clone(),
+                length_m: length_of(line),
+                from: start,
+                to: end,
+                flows,
+                by_ids,
+                cuts: Vec::new(),
+            });
         }
     }
     raws
@@ -565,9 +592,17 @@ fn oriented(line: &LineString, flow: FlowCode) -> LineString {
 }
 
 /// Lakes become nodes, unless lines with node ids lead through them; gives each such lake with its element.
-fn join_lakes(inventory: &Inventory, raws: &mut [Raw], union: &mut Union, tree: &RTree<Segment>, options: WaterOptions) -> Vec<(usize, usize)> {
+fn join_lakes(
+    inventory: &Inventory,
+    raws: &mut [Raw],
+    union: &mut Union,
+    tree: &RTree<Segment>,
+    options: WaterOptions,
+) -> Vec<(usize, usize)> {
     let mut lakes = Vec::new();
-    for (water, area) in inventory.waters.iter().enumerate().filter(|(_, w)| w.receives()).filter_map(|(at, w)| Some((at, w.shore.as_ref()?))) {
+    for (water, area) in
+        inventory.waters.iter().enumerate().filter(|(_, w)| w.receives()).filter_map(|(at, w)| Some((at, w.shore.as_ref()?)))
+    {
         let Some(b) = area.bounding_rect() else { continue };
         let reach_m = options.join_m;
         let window = AABB::from_corners([b.min().x - reach_m, b.min().y - reach_m], [b.max().x + reach_m, b.max().y + reach_m]);
@@ -596,7 +631,8 @@ fn join_lakes(inventory: &Inventory, raws: &mut [Raw], union: &mut Union, tree: 
             if !starts && !ends && area.intersects(&raw.line) {
                 let samples = 400;
                 let along = (1..samples).map(|n| raw.length_m * f64::from(n) / f64::from(samples));
-                let within: Vec<f64> = along.filter(|m| place_along(&raw.line, *m).is_some_and(|c| area.contains(&Point::from(c)))).collect();
+                let within: Vec<f64> =
+                    along.filter(|m| place_along(&raw.line, *m).is_some_and(|c| area.contains(&Point::from(c)))).collect();
                 if let Some(middle) = within.get(within.len() / 2) {
                     raw.cuts.push((*middle, element));
                 }

@@ -39,7 +39,12 @@ type Row = (String, String, Option<String>, &'static str);
 fn rows<'a>(conditions: &'a Conditions, inventory: &Inventory) -> BTreeMap<Row, Vec<&'a Flag>> {
     let mut rows: BTreeMap<Row, Vec<&Flag>> = BTreeMap::new();
     for flag in conditions.flags() {
-        let key = (name(inventory, flag.outfall.at()), flag.water.to_string(), flag.pollutant.as_deref().map(str::to_uppercase), flag.kind.word());
+        let key = (
+            name(inventory, flag.outfall.at()),
+            flag.water.to_string(),
+            flag.pollutant.as_deref().map(str::to_uppercase),
+            flag.kind.word(),
+        );
         rows.entry(key).or_default().push(flag);
     }
     rows
@@ -68,7 +73,13 @@ fn standing(flags: &[&Flag]) -> String {
 pub fn diff(old: (&Conditions, &Inventory), new: (&Conditions, &Inventory)) -> Vec<Change> {
     let (before, after) = (rows(old.0, old.1), rows(new.0, new.1));
     let mut changes = Vec::new();
-    let change = |row: &Row, changed: Changed| Change { outfall: row.0.clone(), water: row.1.clone(), pollutant: row.2.clone(), kind: row.3, changed };
+    let change = |row: &Row, changed: Changed| Change {
+        outfall: row.0.clone(),
+        water: row.1.clone(),
+        pollutant: row.2.clone(),
+        kind: row.3,
+        changed,
+    };
     for (row, flags) in &before {
         match after.get(row) {
             None => changes.push(change(row, Changed::Removed)),

@@ -253,7 +253,15 @@ pub fn conditions(ground: Ground, waters: &WaterNetwork, settings: &Settings, co
 
 impl WayDown {
     /// The conditions of one place, as if it were an outfall.
-    pub fn judge(self, ground: Ground, waters: &WaterNetwork, settings: &Settings, concerns: &Concerns, outfall: StructureIndex, as_of: Date) -> OutfallConditions {
+    pub fn judge(
+        self,
+        ground: Ground,
+        waters: &WaterNetwork,
+        settings: &Settings,
+        concerns: &Concerns,
+        outfall: StructureIndex,
+        as_of: Date,
+    ) -> OutfallConditions {
         let standings = Standings::of(ground.inventory);
         Judge { ground, waters, settings, concerns, standings: &standings, as_of }.of_way(outfall, self)
     }
@@ -286,7 +294,12 @@ impl Passed<'_> {
             let water = &self.inventory.waters[w.water];
             is_called(water.key.plain_id(), water.name.as_deref(), written)
         };
-        let by_water = self.way.waters.iter().find(named).map(|w| (if w.direct { Reached::Direct } else { Reached::Downstream(w.distance_m) }, w.certainty));
+        let by_water = self
+            .way
+            .waters
+            .iter()
+            .find(named)
+            .map(|w| (if w.direct { Reached::Direct } else { Reached::Downstream(w.distance_m) }, w.certainty));
         let by_unit = || {
             let named = |u: &&PassedUnit| {
                 let unit = &self.inventory.units[u.shape];
@@ -325,8 +338,14 @@ impl Judge<'_> {
             }
         };
         say(inventory.waters.is_empty(), "no waters are on the map: no outfall's way to water is known".to_owned());
-        say(inventory.units.is_empty() && !inventory.waters.iter().any(|w| w.unit.is_some()), "no assessment units are on the map: nothing is said of any water's standing".to_owned());
-        say(inventory.listing.is_empty() && self.standings.by_unit.is_empty(), "no listing was given: whether a water is on the 303(d) list is not known".to_owned());
+        say(
+            inventory.units.is_empty() && !inventory.waters.iter().any(|w| w.unit.is_some()),
+            "no assessment units are on the map: nothing is said of any water's standing".to_owned(),
+        );
+        say(
+            inventory.listing.is_empty() && self.standings.by_unit.is_empty(),
+            "no listing was given: whether a water is on the 303(d) list is not known".to_owned(),
+        );
         say(inventory.tmdls.is_empty(), "no TMDL actions were given: whether a TMDL binds is not known".to_owned());
         say(!inventory.has_role("permit_listing"), "the permit's own list of impaired waters was not given".to_owned());
         say(
@@ -343,7 +362,13 @@ impl Judge<'_> {
         if !missing.is_empty() {
             let some: Vec<&str> = missing.iter().take(10).copied().collect();
             let more = if missing.len() > 10 { format!(" and {} more", missing.len() - 10) } else { String::new() };
-            say(true, format!("listed, but without a shape on the map, so that no outfall is tied to them and none is cleared: {}{more}", some.join(", ")));
+            say(
+                true,
+                format!(
+                    "listed, but without a shape on the map, so that no outfall is tied to them and none is cleared: {}{more}",
+                    some.join(", ")
+                ),
+            );
         }
         if let Some(last) = inventory.listing.iter().filter_map(|r| r.cycle).max()
             && i32::from(self.as_of.year()) - last > OLD_YEARS
@@ -388,10 +413,16 @@ impl Judge<'_> {
         let mut unknown = Vec::new();
         for hand_over in &way.hand_overs {
             let to = hand_over.to.as_deref().map_or_else(|| "another system".to_owned(), |to| format!("another system ({to})"));
-            unknown.push(format!("hands over at {} to {to}: which waters lie beyond is that system's to say", inventory.structures[hand_over.structure.at()].key));
+            unknown.push(format!(
+                "hands over at {} to {to}: which waters lie beyond is that system's to say",
+                inventory.structures[hand_over.structure.at()].key
+            ));
         }
         for node in &way.dead_ends {
-            unknown.push(format!("the way to water is not known: the conduits end at {} with no water within the receiving distance", network.node_name(inventory, *node)));
+            unknown.push(format!(
+                "the way to water is not known: the conduits end at {} with no water within the receiving distance",
+                network.node_name(inventory, *node)
+            ));
         }
         if way.is_unknown() && way.hand_overs.is_empty() && way.dead_ends.is_empty() {
             unknown.push("the way to water is not known".to_owned());
@@ -406,7 +437,10 @@ impl Judge<'_> {
             let water = &inventory.waters[passed.water];
             let assessed = way.units.iter().any(|u| u.direct);
             if !assessed {
-                unknown.push(format!("{} is in no assessment unit on the map: it is not assessed here, which is not the same as clean", water_words(water)));
+                unknown.push(format!(
+                    "{} is in no assessment unit on the map: it is not assessed here, which is not the same as clean",
+                    water_words(water)
+                ));
             }
         }
         for unit in &way.units {
@@ -433,9 +467,15 @@ impl Judge<'_> {
                 let reached = reached(passed);
                 let follow = match (kind, reached) {
                     (FlagKind::Listed303d, Reached::Direct) => Follow::Duty("no increase of the listed pollutant".to_owned()),
-                    (FlagKind::Listed303d, _) => Follow::Nothing("downstream: information; the duty is that of direct dischargers".to_owned()),
-                    (FlagKind::TmdlNamedNotFound, _) => Follow::Nothing("find the TMDL and whether it has stormwater requirements".to_owned()),
-                    (FlagKind::CategoryUnknown, _) => Follow::Nothing("find the parameter's category; only category 5 is the 303(d) list".to_owned()),
+                    (FlagKind::Listed303d, _) => {
+                        Follow::Nothing("downstream: information; the duty is that of direct dischargers".to_owned())
+                    }
+                    (FlagKind::TmdlNamedNotFound, _) => {
+                        Follow::Nothing("find the TMDL and whether it has stormwater requirements".to_owned())
+                    }
+                    (FlagKind::CategoryUnknown, _) => {
+                        Follow::Nothing("find the parameter's category; only category 5 is the 303(d) list".to_owned())
+                    }
                     _ => Follow::Nothing("information".to_owned()),
                 };
                 let mut remarks = standing.remarks.clone();
@@ -496,7 +536,8 @@ impl Judge<'_> {
         let unit_m = self.waters.options.map_or(0.0, |o| o.unit_m);
         let mut rows = Vec::new();
         for (at, action) in inventory.tmdls.iter().enumerate() {
-            let mut offers: Vec<Reached> = passed.named(action.unit.as_deref(), action.water.as_deref()).map(|(r, _)| r).into_iter().collect();
+            let mut offers: Vec<Reached> =
+                passed.named(action.unit.as_deref(), action.water.as_deref()).map(|(r, _)| r).into_iter().collect();
             if let Some(area) = &action.area {
                 let nearest_m = places.iter().map(|p| off_area(area, *p)).fold(f64::INFINITY, f64::min);
                 match action.extent {
@@ -556,9 +597,11 @@ impl Judge<'_> {
                 remarks,
             };
             flags.push(match action.stormwater_requirement {
-                Some(true) if matches!(row.reached, Reached::Downstream(_)) => {
-                    flag(FlagKind::Tmdl, Follow::Nothing("downstream: information; no watershed polygon says that it binds here".to_owned()), Vec::new())
-                }
+                Some(true) if matches!(row.reached, Reached::Downstream(_)) => flag(
+                    FlagKind::Tmdl,
+                    Follow::Nothing("downstream: information; no watershed polygon says that it binds here".to_owned()),
+                    Vec::new(),
+                ),
                 Some(true) => flag(FlagKind::Tmdl, Follow::Duty("follow the strategy of the TMDL".to_owned()), Vec::new()),
                 Some(false) => {
                     flag(FlagKind::TmdlWithoutRequirement, Follow::Nothing("it has no stormwater requirement".to_owned()), Vec::new())
@@ -590,7 +633,10 @@ impl Judge<'_> {
             Some(on) if action.allocations_met == Some(false) => {
                 Follow::Due(due, format!("reviewed {on}: its allocations are not met, so the programme is to be modified by {due}"))
             }
-            Some(on) => Follow::Due(due, format!("reviewed {on}; whether its allocations are met is not recorded; six months from approval end on {due}")),
+            Some(on) => Follow::Due(
+                due,
+                format!("reviewed {on}; whether its allocations are met is not recorded; six months from approval end on {due}"),
+            ),
             None if self.as_of > due => {
                 Follow::OutcomeNotRecorded(due, format!("six months from approval ended on {due}: outcome not recorded"))
             }

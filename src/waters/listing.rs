@@ -175,9 +175,15 @@ impl Standings {
         for all in self.by_unit.values_mut() {
             let before = all.clone();
             let key = |s: &Standing| s.pollutant.as_deref().map(pollutant_key);
-            all.retain(|s| !before.iter().any(|o| o.layer != s.layer && key(o) == key(s) && (o.cycle, std::cmp::Reverse(o.layer)) > (s.cycle, std::cmp::Reverse(s.layer))));
+            all.retain(|s| {
+                !before.iter().any(|o| {
+                    o.layer != s.layer && key(o) == key(s) && (o.cycle, std::cmp::Reverse(o.layer)) > (s.cycle, std::cmp::Reverse(s.layer))
+                })
+            });
             for standing in all.iter_mut() {
-                if let Some(later) = before.iter().filter(|o| o.layer != standing.layer && o.cycle > standing.cycle).filter_map(|o| o.cycle).max() {
+                if let Some(later) =
+                    before.iter().filter(|o| o.layer != standing.layer && o.cycle > standing.cycle).filter_map(|o| o.cycle).max()
+                {
                     standing.remarks.push(format!("a later list, of cycle {later}, does not name this pollutant for the unit"));
                 }
             }
@@ -230,7 +236,11 @@ fn of_shape(unit: &AssessmentUnit) -> Vec<Standing> {
             several => {
                 let names: Vec<&str> = several.iter().map(|c| &**c).collect();
                 let mut all = vec![standing(StandingKind::Listed, None, Some(format!("{whole}: one or more of {}", names.join(", "))))];
-                all.extend(several.iter().map(|c| Standing { category: None, ..standing(StandingKind::CategoryUnknown, Some(c), Some(whole.to_owned())) }));
+                all.extend(
+                    several
+                        .iter()
+                        .map(|c| Standing { category: None, ..standing(StandingKind::CategoryUnknown, Some(c), Some(whole.to_owned())) }),
+                );
                 all
             }
         };

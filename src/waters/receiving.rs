@@ -34,7 +34,12 @@ pub fn receiving(ground: Ground, waters: &WaterNetwork, down: &Trace) -> Vec<Rec
             continue;
         }
         let entries = waters.entries(ground.inventory, ground.network, reached.node, options);
-        found.extend(entries.into_iter().map(|e| Receiving { water: e.near.water, at: reached.node, away_m: e.near.away_m, basis: e.basis }));
+        found.extend(entries.into_iter().map(|e| Receiving {
+            water: e.near.water,
+            at: reached.node,
+            away_m: e.near.away_m,
+            basis: e.basis,
+        }));
     }
     found.sort_by(|a, b| a.away_m.total_cmp(&b.away_m).then(a.water.cmp(&b.water)).then(a.at.cmp(&b.at)));
     found

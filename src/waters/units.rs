@@ -84,7 +84,8 @@ impl UnitShapes {
         for n in 0..=steps {
             let Some(place) = place_along(&reach.line, n as f64 * step_m) else { continue };
             let at = [place.x, place.y];
-            let mut here: Vec<(usize, f64, bool)> = self.areas_near(inventory, place.into(), d).map(|(unit, away)| (unit, away, true)).collect();
+            let mut here: Vec<(usize, f64, bool)> =
+                self.areas_near(inventory, place.into(), d).map(|(unit, away)| (unit, away, true)).collect();
             here.extend(self.segments.locate_within_distance(at, d.powi(2)).map(|s| (s.data, s.geom().distance_2(&at).sqrt(), false)));
             here.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
             here.dedup_by_key(|h| h.0);
@@ -139,12 +140,16 @@ impl UnitShapes {
             }
         }
         for (at, unit) in inventory.units.iter().enumerate() {
-            let has_line = unit.course.as_ref().is_some_and(|c| c.bounding_rect().is_some_and(|r| r.intersects(&b)) && c.0.iter().any(|l| {
-                place_along(l, super::course::length_of(l) / 2.0).is_some_and(|m| shore.contains(&Point::from(m)))
-            }));
+            let has_line = unit.course.as_ref().is_some_and(|c| {
+                c.bounding_rect().is_some_and(|r| r.intersects(&b))
+                    && c.0
+                        .iter()
+                        .any(|l| place_along(l, super::course::length_of(l) / 2.0).is_some_and(|m| shore.contains(&Point::from(m))))
+            });
             let has_point = unit.points.iter().any(|p| shore.contains(p));
             if has_line || has_point || named.is_some_and(|n| unit.unit.eq_ignore_ascii_case(n)) {
-                let away = unit.course.as_ref().map(|c| Euclidean.distance(&place, c)).or_else(|| unit.shore.as_ref().map(|s| off_area(s, place)));
+                let away =
+                    unit.course.as_ref().map(|c| Euclidean.distance(&place, c)).or_else(|| unit.shore.as_ref().map(|s| off_area(s, place)));
                 found.push((at, away.unwrap_or(0.0)));
             }
         }

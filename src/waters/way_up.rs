@@ -62,7 +62,15 @@ pub fn way_up(ground: Ground, waters: &WaterNetwork, from: &[Spot], limit_m: f64
         seen: BTreeSet::new(),
         // Conduit nodes into which a water ends, with that water's node.
         enters: waters.swallowed.iter().flat_map(|(water, nodes)| nodes.iter().map(move |node| (*node, *water))).collect(),
-        found: WayUp { from: from.to_vec(), reaches: Vec::new(), lakes: Vec::new(), above: Vec::new(), riparian: Vec::new(), limit_m, limited: false },
+        found: WayUp {
+            from: from.to_vec(),
+            reaches: Vec::new(),
+            lakes: Vec::new(),
+            above: Vec::new(),
+            riparian: Vec::new(),
+            limit_m,
+            limited: false,
+        },
     };
     for spot in from {
         match *spot {
@@ -107,7 +115,9 @@ impl Search<'_> {
             .inflows
             .iter()
             .filter_map(|i| match i.entry.near.spot {
-                Spot::OnReach { reach: other, along_m: at_m } if other == reach && at_m <= along_m + slack_m && at_m >= from_m - slack_m => {
+                Spot::OnReach { reach: other, along_m: at_m }
+                    if other == reach && at_m <= along_m + slack_m && at_m >= from_m - slack_m =>
+                {
                     Some((i.node, i.entry, distance_m + (along_m - at_m).max(0.0)))
                 }
                 _ => None,
@@ -125,13 +135,8 @@ impl Search<'_> {
     fn node(&mut self, node: u32, distance_m: f64) -> Result<()> {
         if let Some(lakes) = self.waters.lakes.get(&node) {
             self.found.lakes.extend(lakes);
-            let own: Vec<(NodeIndex, Entry)> = self
-                .waters
-                .inflows
-                .iter()
-                .filter(|i| i.entry.near.spot == Spot::InLake { node })
-                .map(|i| (i.node, i.entry))
-                .collect();
+            let own: Vec<(NodeIndex, Entry)> =
+                self.waters.inflows.iter().filter(|i| i.entry.near.spot == Spot::InLake { node }).map(|i| (i.node, i.entry)).collect();
             for (pipe, entry) in own {
                 self.inflow(pipe, entry, distance_m)?;
             }
@@ -172,7 +177,8 @@ impl Search<'_> {
 fn riparian(ground: Ground, waters: &WaterNetwork, found: &WayUp) -> Vec<(ParcelIndex, f64)> {
     let within_m = ground.links.parcel_distance_m;
     let mut near: BTreeMap<ParcelIndex, f64> = BTreeMap::new();
-    let lines: Vec<LineString> = found.reaches.iter().map(|(reach, from_m, to_m, _)| stretch_of(&waters.reach(*reach).line, *from_m, *to_m)).collect();
+    let lines: Vec<LineString> =
+        found.reaches.iter().map(|(reach, from_m, to_m, _)| stretch_of(&waters.reach(*reach).line, *from_m, *to_m)).collect();
     let course = MultiLineString(lines);
     let shores: Vec<_> = found.lakes.iter().filter_map(|w| ground.inventory.waters[*w].shore.as_ref()).collect();
     let grown = |r: geo::Rect| {
@@ -203,8 +209,17 @@ fn riparian(ground: Ground, waters: &WaterNetwork, found: &WayUp) -> Vec<(Parcel
 impl WayUp {
     /// All traces as one, each conduit once, with the distance along the water added; for ranking properties.
     pub fn together(&self, place: Place) -> Trace {
-        let mut all =
-            Trace { place, way: Way::Up, pieces: Vec::new(), conduits: Vec::new(), nodes: Vec::new(), structures: Vec::new(), parcels: Vec::new(), length_um: 0, cautions: Vec::new() };
+        let mut all = Trace {
+            place,
+            way: Way::Up,
+            pieces: Vec::new(),
+            conduits: Vec::new(),
+            nodes: Vec::new(),
+            structures: Vec::new(),
+            parcels: Vec::new(),
+            length_um: 0,
+            cautions: Vec::new(),
+        };
         let (mut pieces, mut conduits, mut nodes, mut parcels) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         // The nearest outfall first: what drains to two is told by the nearer one.
         for above in &self.above {
@@ -245,4 +260,3 @@ impl WayUp {
         self.above.iter().filter(|a| a.trace.node(node).is_some()).map(|a| a.node).collect()
     }
 }
-

@@ -464,7 +464,9 @@ impl Check<'_> {
             for row in wanted.as_array().unwrap() {
                 let fits = |f: &Map<String, Json>| {
                     row.as_object().unwrap().iter().all(|(key, value)| match (key.as_str(), value) {
-                        ("says", says) => ["basis", "follows", "remarks"].iter().any(|k| f[*k].to_string().contains(says.as_str().unwrap())),
+                        ("says", says) => {
+                            ["basis", "follows", "remarks"].iter().any(|k| f[*k].to_string().contains(says.as_str().unwrap()))
+                        }
                         ("about_ft", feet) => {
                             let (found, wanted) = (f["distance_m"].as_f64().unwrap() / 0.3048, feet.as_f64().unwrap());
                             (found - wanted).abs() <= (wanted * 0.01).max(2.0)

@@ -135,7 +135,10 @@ fn layer(input: &Json, run: &Json, role: &str, name: &str, path: &Path, crs: Opt
     }
     for key in ["impaired", "on_303d_list", "stormwater_requirement", "allocations_met"] {
         if let Some(field) = fields[key].as_str() {
-            lines.push(format!("{key} = {{ field = {}, codes = {{ yes = [\"Y\", \"yes\"], no = [\"N\", \"no\"], unknown = [\"?\", \"unknown\"] }} }}", quote(field)));
+            lines.push(format!(
+                "{key} = {{ field = {}, codes = {{ yes = [\"Y\", \"yes\"], no = [\"N\", \"no\"], unknown = [\"?\", \"unknown\"] }} }}",
+                quote(field)
+            ));
         }
     }
     if let Some(field) = fields["extent"].as_str() {
