@@ -10,10 +10,11 @@ use crate::inventory::{Inventory, Key};
 use crate::law::{LawInForce, Presumption, SpillKind};
 use crate::links::{Links, ParcelIndex};
 use crate::network::locate::{Located, Place, SegmentIndex, locate};
-use crate::network::{ConduitIndex, Network, PieceIndex, StructureIndex};
+use crate::network::{ConduitIndex, Network, NodeIndex, PieceIndex, StructureIndex};
 use crate::rules::{Rules, Signature};
 use crate::settings::Settings;
 use crate::trace::{Ground, Trace, TraceOptions, Way, trace};
+use crate::waters::{Concerns, OutfallConditions, Spot, WaterNetwork, WayUp, way_down, way_up};
 
 /// The town as built: everything an answer rests on.
 #[derive(Debug)]
@@ -32,6 +33,8 @@ pub struct Basis {
     pub segments: SegmentIndex,
     /// What is tied to what.
     pub links: Links,
+    /// What flows into what among the waters, and which assessment units lie on them.
+    pub waters: WaterNetwork,
     /// What is doubtful in the maps, in order.
     pub issues: Vec<DataIssue>,
 }
@@ -90,6 +93,8 @@ pub struct Investigation {
     pub spill: Vec<SpillLine>,
     /// Data issues that concern the traced conduits and structures, or the input as a whole.
     pub issues: Vec<DataIssue>,
+    /// The special conditions of the outfalls below the place.
+    pub conditions: Vec<ConditionsBelow>,
     /// The date on which the question was asked.
     pub as_of: Date,
 }
@@ -167,6 +172,154 @@ pub fn spill_lines(basis: &Basis, known_on: Date) -> Result<Vec<SpillLine>> {
     law.spill_calls.iter().map(line).collect()
 }
 
+/// The special conditions of an outfall below a report, and whether the reported pollutant is one of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConditionsBelow {
+    /// The outfall with its rows.
+    pub outfall: OutfallConditions,
+    /// For each row whether what was seen points to its pollutant; `None` where no signature is known for it.
+    pub reported: Vec<Option<bool>>,
+}
+
+/// A report on a watercourse or waterbody.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WaterReport {
+    /// The water, by `ID`, `LAYER/ID` or name.
+    pub water: String,
+    /// Where on it, inside coordinates; at its lowest place where nobody says.
+    pub at: Option<Point>,
+    /// What was seen, in words; nothing means not known.
+    pub pollutants: Vec<String>,
+    /// How far up the water to go, metres; the town's setting where absent.
+    pub upstream_limit_m: Option<f64>,
+}
+
+/// The answer to a report on a water.
+#[derive(Clone, Debug)]
+pub struct WaterInvestigation {
+    /// The report.
+    pub report: WaterReport,
+    /// The waters of that name, by their places in the inventory's list.
+    pub waters: Vec<usize>,
+    /// The place in words.
+    pub place_name: String,
+    /// How far the place is from the coordinate, metres.
+    pub moved_m: f64,
+    /// The signatures that its words mean.
+    pub signatures: Vec<Signature>,
+    /// Up the water, and the conduit ends on it.
+    pub way: WayUp,
+    /// All that lies upstream of those ends, each conduit once.
+    pub together: Trace,
+    /// The ranked candidates.
+    pub candidates: Candidates,
+    /// For each candidate the conduit ends through which its water would come, nearest first.
+    pub through: Vec<Vec<NodeIndex>>,
+    /// The date on which the question was asked.
+    pub as_of: Date,
+}
+
+/// Answers a report on a water: up the water to every outfall, interconnection, ditch and parcel along it, and on up each network.
+///
+/// # Errors
+/// A water that is unknown or has no course on the map; a word for what was seen that no signature knows.
+pub fn investigate_water(basis: &Basis, report: &WaterReport, options: &TraceOptions, as_of: Date) -> Result<WaterInvestigation> {
+    let found = find_waters(&basis.inventory, &report.water)?;
+    let signatures = read_signatures(&basis.rules, &report.pollutants)?;
+    let (spots, moved_m) = spots_of(basis, &found, report.at);
+    if spots.is_empty() {
+        return Err(Error::not_found(format!("{} has no course on the map", report.water)).hint("give the coordinate with --at"));
+    }
+    let limit_m = report.upstream_limit_m.unwrap_or_else(|| basis.settings.upstream_limit.metres());
+    let way = way_up(basis.ground(), &basis.waters, &spots, limit_m, options)?;
+    let place = way.above.first().map_or(Place::Node(NodeIndex(0)), |a| Place::Node(a.node));
+    let together = way.together(place);
+    let seen: Vec<&Signature> = signatures.iter().collect();
+    let sighting = Sighting {
+        signatures: &seen,
+        land_use_scheme: basis.settings.land_use_scheme.as_deref(),
+        year: as_of.year(),
+        law: basis.law.law.as_ref(),
+    };
+    let candidates = candidates::rank(basis.ground(), &basis.rules, &together, sighting);
+    let through = candidates.ranked.iter().map(|c| ends_of(basis, &way, &c.tie)).collect();
+    let place_name = report.at.map_or_else(|| format!("all of {}", report.water), |_| format!("a place on {}", report.water));
+    Ok(WaterInvestigation {
+        report: report.clone(),
+        waters: found,
+        place_name,
+        moved_m,
+        signatures,
+        way,
+        together,
+        candidates,
+        through,
+        as_of,
+    })
+}
+
+/// The place of a report on a water: the nearest to its coordinate, else the lowest places.
+fn spots_of(basis: &Basis, waters: &[usize], at: Option<Point>) -> (Vec<Spot>, f64) {
+    let Some(at) = at else { return (waters.iter().flat_map(|w| basis.waters.lowest(*w)).collect(), 0.0) };
+    let near = waters.iter().filter_map(|w| basis.waters.on_water(&basis.inventory, *w, at));
+    let nearest = near.min_by(|a, b| a.away_m.total_cmp(&b.away_m).then(a.water.cmp(&b.water)));
+    nearest.map_or((Vec::new(), 0.0), |n| (vec![n.spot], n.away_m))
+}
+
+/// The conduit ends through which water of a tie comes.
+fn ends_of(basis: &Basis, way: &WayUp, tie: &candidates::Tie) -> Vec<NodeIndex> {
+    let by_conduit = |above: &&crate::waters::Above| {
+        tie.conduit.is_some_and(|c| above.trace.conduit(c).is_some())
+            || tie.inlet.is_some_and(|s| above.trace.node(basis.network.node_of(s)).is_some())
+    };
+    way.above.iter().filter(by_conduit).map(|a| a.node).collect()
+}
+
+/// Finds waters by `ID`, `LAYER/ID` or name: a river of many reaches has one name.
+///
+/// # Errors
+/// None of that name.
+pub fn find_waters(inventory: &Inventory, name: &str) -> Result<Vec<usize>> {
+    let name = name.trim();
+    let is_named = |w: &crate::inventory::Water| {
+        let by_layer = name.strip_prefix(inventory.layer_name(w.key.layer)).and_then(|rest| rest.strip_prefix('/')) == Some(&*w.key.id);
+        by_layer || w.key.plain_id() == name || *w.key.id == *name || w.name.as_deref().is_some_and(|n| n.eq_ignore_ascii_case(name))
+    };
+    let found: Vec<usize> = inventory.waters.iter().enumerate().filter(|(_, w)| w.receives() && is_named(w)).map(|(at, _)| at).collect();
+    if found.is_empty() {
+        let lower = name.to_lowercase();
+        let near = inventory.waters.iter().filter(|w| w.name.as_deref().is_some_and(|n| n.to_lowercase().contains(&lower)));
+        let near: Vec<&str> = near.filter_map(|w| w.name.as_deref()).take(5).collect();
+        let error = Error::not_found(format!("there is no water {name}"));
+        return Err(if near.is_empty() {
+            error.hint("ids are compared exactly")
+        } else {
+            error.hint(format!("near to it are {}", near.join(", ")))
+        });
+    }
+    Ok(found)
+}
+
+/// The special conditions of every outfall below a place, and whether what was seen is one of their pollutants.
+fn conditions_below(basis: &Basis, place: Place, signatures: &[Signature], as_of: Date) -> Result<Vec<ConditionsBelow>> {
+    let concerns = Concerns::embedded()?;
+    let down = trace(basis.ground(), place, Way::Down, &TraceOptions::default())?;
+    let outfalls = down.structures.iter().filter(|s| basis.inventory.structures[s.at()].kind == crate::inventory::StructureKind::Outfall);
+    let mut below = Vec::new();
+    for &outfall in outfalls {
+        let way = way_down(basis.ground(), &basis.waters, basis.network.node_of(outfall));
+        let own = way.judge(basis.ground(), &basis.waters, &basis.settings, &concerns, outfall, as_of);
+        let points = |pollutant: &str| {
+            let said: Vec<Option<bool>> = signatures.iter().map(|s| concerns.points_to(&s.id, pollutant)).collect();
+            if said.contains(&Some(true)) { Some(true) } else { said.into_iter().flatten().next() }
+        };
+        let unknown = signatures.iter().all(|s| s.id == "unknown");
+        let reported = own.flags.iter().map(|f| f.pollutant.as_deref().filter(|_| !unknown).and_then(points)).collect();
+        below.push(ConditionsBelow { outfall: own, reported });
+    }
+    Ok(below)
+}
+
 /// Answers a report.
 ///
 /// # Errors
@@ -180,6 +333,7 @@ pub fn investigate(basis: &Basis, report: &Report, options: &TraceOptions, as_of
     let sighting = Sighting { signatures: &seen, land_use_scheme: basis.settings.land_use_scheme.as_deref(), year: as_of.year(), law };
     let candidates = candidates::rank(basis.ground(), &basis.rules, &trace, sighting);
     let issues = issues_on_the_way(basis, &trace);
+    let conditions = conditions_below(basis, place, &signatures, as_of)?;
     let place_name = place_name(basis, place);
     let exemptions = possible_exemptions(basis, &signatures, as_of);
     let may_be_spill = law.is_some_and(|law| signatures.iter().any(|s| law.spill_signatures.contains(&s.id)));
@@ -195,6 +349,7 @@ pub fn investigate(basis: &Basis, report: &Report, options: &TraceOptions, as_of
         exemptions,
         spill,
         issues,
+        conditions,
         as_of,
     })
 }
@@ -217,7 +372,24 @@ pub fn place_of(basis: &Basis, report: &Report) -> Result<(Place, f64)> {
         Whereabouts::Point(point) => {
             let radius_m = report.search_radius_m.unwrap_or_else(|| basis.settings.search_radius.metres());
             let tolerance_m = basis.settings.snap_tolerance.metres();
-            match locate(&basis.inventory, &basis.network, &basis.segments, *point, radius_m, tolerance_m)? {
+            let found = locate(&basis.inventory, &basis.network, &basis.segments, *point, radius_m, tolerance_m);
+            let water = basis.waters.near(&basis.inventory, *point, radius_m).into_iter().next();
+            let offer = |error: Error, away_m: f64| {
+                // A water that lies nearer is offered, and not guessed.
+                let Some(near) = water.filter(|w| report.on.is_none() && w.away_m < away_m && away_m > tolerance_m) else { return error };
+                let water = &basis.inventory.waters[near.water];
+                let name = water.name.as_deref().unwrap_or("no name");
+                Error::new(ErrorKind::Ambiguous, format!("the report lies nearer to the water {} ({name}) than to any conduit", water.key))
+                    .hint(format!("say --water {} for the water, or --on CONDUIT for the conduit", water.key))
+                    .cause(error)
+            };
+            let found = found.map_err(|error| offer(error, f64::INFINITY))?;
+            if let Located::At(_, away_m) = &found
+                && water.is_some_and(|w| report.on.is_none() && w.away_m < *away_m && *away_m > tolerance_m)
+            {
+                return Err(offer(Error::usage(format!("the nearest conduit is {away_m:.1} m away")), *away_m));
+            }
+            match found {
                 Located::At(place, away_m) => Ok((place, away_m)),
                 Located::Between(places, away_m) => choose(basis, report, &places).map(|place| (place, away_m)),
             }

@@ -8,7 +8,7 @@ use jiff::civil::Date;
 
 use crate::error::{Error, Result};
 use crate::export::{self, LEADS, csv, geojson};
-use crate::investigate::{Investigation, Report, investigate, spill_lines};
+use crate::investigate::{Investigation, Report, investigate, investigate_water, spill_lines};
 use crate::rules::Leaning;
 use crate::settings::Length;
 use crate::town::Town;
@@ -38,6 +38,9 @@ pub(super) struct InvestigateCommand {
     spill: bool,
     #[command(flatten)]
     options: OptionArgs,
+    /// How far up a water to go, such as "5000 ft"; the town's setting where absent.
+    #[arg(long, value_name = "LENGTH", requires = "water", value_parser = super::place::parse_length)]
+    upstream_limit: Option<Length>,
     /// How to print it.
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
@@ -52,6 +55,11 @@ pub(super) struct InvestigateCommand {
 impl InvestigateCommand {
     pub fn run(self) -> Result<()> {
         let town = open(&self.folder)?;
+        let as_of = self.as_of.unwrap_or_else(|| ZonedDateTime::now().date());
+        if let Some(report) = self.place.water_report(&town, &self.pollutant, self.upstream_limit)? {
+            let found = investigate_water(&town.basis, &report, &self.options.options(&town)?, as_of)?;
+            return put(self.output.as_ref(), &super::water::text(&town, &found, self.format, self.top)?);
+        }
         let report = Report {
             at: self.place.whereabouts(&town)?,
             on: self.place.on.clone(),
@@ -90,6 +98,37 @@ impl InvestigateCommand {
     }
 }
 
+/// The special conditions of the outfalls below, each in a line, and whether what was seen is one of their pollutants.
+fn special_conditions(town: &Town, found: &Investigation) -> String {
+    let mut out = String::new();
+    if found.conditions.is_empty() {
+        return "special conditions: not known, since no outfall is known below\n".to_owned();
+    }
+    for below in &found.conditions {
+        let outfall = &town.basis.inventory.structures[below.outfall.outfall.at()].key;
+        if below.outfall.flags.is_empty() {
+            let why = if below.outfall.unknown.is_empty() { "none on record" } else { "none on record, but not all is known" };
+            out.push_str(&format!("special conditions of {outfall}: {why}\n"));
+        }
+        for (flag, reported) in below.outfall.flags.iter().zip(&below.reported) {
+            let seen = match reported {
+                Some(true) => "; what was seen points to this pollutant",
+                Some(false) => "; what was seen does not point to it",
+                None => "",
+            };
+            let name = flag.water_name.as_deref().unwrap_or(&flag.water);
+            let pollutant = flag.pollutant.as_deref().unwrap_or("pollutant not stated");
+            out.push_str(&format!(
+                "special conditions of {outfall}: {}: {pollutant} in {name} ({}){seen}\n",
+                flag.kind.meaning(),
+                flag.reached.word()
+            ));
+        }
+        below.outfall.unknown.iter().for_each(|u| out.push_str(&format!("  ? {u}\n")));
+    }
+    out
+}
+
 fn table(town: &Town, found: &Investigation, top: usize) -> String {
     let inventory = &town.basis.inventory;
     let mut out = answer::head(town, &found.place_name);
@@ -106,6 +145,7 @@ fn table(town: &Town, found: &Investigation, top: usize) -> String {
         grouped(found.trace.parcels.len()),
         length(town, town.basis.links.parcel_distance_m)
     ));
+    out.push_str(&special_conditions(town, found));
     out.push_str(&answer::cautions(town, &found.trace));
     if !found.issues.is_empty() {
         out.push_str(&format!("data issues on the way: {} (in JSON and GeoJSON)\n", grouped(found.issues.len())));

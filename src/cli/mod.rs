@@ -11,6 +11,7 @@ use crate::trace::Travel;
 
 mod answer;
 mod check;
+mod conditions;
 mod correct;
 mod export;
 mod import;
@@ -22,6 +23,7 @@ mod place;
 mod profile;
 mod synth;
 mod trace;
+mod water;
 mod why_not;
 
 /// Traces a reported discharge through a town's own storm drains to the properties it may come from.
@@ -44,6 +46,7 @@ enum Command {
     Profile(profile::ProfileCommand),
     Check(check::Check),
     Correct(correct::Correct),
+    Conditions(conditions::ConditionsCommand),
     Export(export::Export),
     Law(law::LawCommand),
     Synth(synth::Synth),
@@ -66,6 +69,7 @@ pub fn run() -> u8 {
         Command::Investigate(command) => command.run(),
         Command::WhyNot(command) => command.run(),
         Command::Profile(command) => command.run(),
+        Command::Conditions(command) => command.run(),
         Command::Export(command) => command.run(),
         Command::Law(command) => command.run(),
         Command::Synth(command) => command.run(),

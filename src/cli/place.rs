@@ -5,7 +5,7 @@ use geo::Point;
 
 use crate::crs::Crs;
 use crate::error::{Error, Result};
-use crate::investigate::Whereabouts;
+use crate::investigate::{WaterReport, Whereabouts};
 use crate::settings::Length;
 use crate::town::Town;
 
@@ -25,6 +25,9 @@ pub(super) struct PlaceArgs {
     /// A conduit: ID, or LAYER/ID; all of it is upstream.
     #[arg(long, value_name = "ID")]
     conduit: Option<String>,
+    /// A watercourse or waterbody: ID, LAYER/ID or name; with --at the place on it, else all of it.
+    #[arg(long, value_name = "ID", conflicts_with_all = ["structure", "conduit"])]
+    pub water: Option<String>,
     /// Which conduit is meant, where the coordinate lies between several.
     #[arg(long, value_name = "CONDUIT", requires = "at")]
     pub on: Option<String>,
@@ -39,6 +42,19 @@ pub(super) fn parse_length(text: &str) -> std::result::Result<Length, String> {
 }
 
 impl PlaceArgs {
+    /// The report on a water, where one is named.
+    pub fn water_report(&self, town: &Town, pollutants: &[String], limit: Option<Length>) -> Result<Option<WaterReport>> {
+        let Some(water) = &self.water else { return Ok(None) };
+        let at = match &self.at {
+            Some(_) => match self.whereabouts(town)? {
+                Whereabouts::Point(point) => Some(point),
+                _ => None,
+            },
+            None => None,
+        };
+        Ok(Some(WaterReport { water: water.clone(), at, pollutants: pollutants.to_vec(), upstream_limit_m: limit.map(Length::metres) }))
+    }
+
     /// The place that was meant.
     pub fn whereabouts(&self, town: &Town) -> Result<Whereabouts> {
         if let Some(id) = &self.structure {
@@ -48,7 +64,7 @@ impl PlaceArgs {
             return Ok(Whereabouts::Conduit(id.clone()));
         }
         let Some(text) = &self.at else {
-            return Err(Error::usage("no place was given").hint("give --at LON,LAT, --structure ID or --conduit ID"));
+            return Err(Error::usage("no place was given").hint("give --at LON,LAT, --structure ID, --conduit ID or --water ID"));
         };
         let numbers: Vec<f64> = text.split(',').filter_map(|part| part.trim().parse().ok()).filter(|v: &f64| v.is_finite()).collect();
         let [x, y] = numbers.as_slice() else {

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use crate::error::{Error, Result};
 use crate::export::{self, csv, geojson};
 use crate::inventory::{OutfallKind, Status, StructureKind};
-use crate::investigate::{Report, find_conduit, find_structure, place_name, place_of};
+use crate::investigate::{Report, find_conduit, find_structure, investigate_water, place_name, place_of};
 use crate::settings::Length;
 use crate::town::Town;
 use crate::trace::{Trace, TraceOptions, WaterState, Way, trace};
@@ -140,6 +140,15 @@ impl OptionArgs {
 impl TraceCommand {
     pub fn run(self) -> Result<()> {
         let town = open(&self.folder)?;
+        if self.place.water.is_some() && matches!(self.way, WayArg::Down) {
+            return Err(Error::usage("--water leads up").hint("use trace up, or conditions for what lies downstream"));
+        }
+        if let Some(report) = self.place.water_report(&town, &[], self.options.max_distance)? {
+            let options = TraceOptions { max_distance_m: None, ..self.options.options(&town)? };
+            let as_of = jiff::ZonedDateTime::now().date();
+            let found = investigate_water(&town.basis, &report, &options, as_of)?;
+            return put(self.output.as_ref(), &super::water::text(&town, &found, self.format, 0)?);
+        }
         let report = Report {
             at: self.place.whereabouts(&town)?,
             on: self.place.on.clone(),
@@ -167,7 +176,7 @@ impl TraceCommand {
 fn receiving_waters(town: &Town, found: &Trace) -> String {
     let within_m = town.basis.settings.receiving_distance.metres();
     let mut named: Vec<(usize, String)> = Vec::new();
-    for receiving in waters::receiving(town.basis.ground(), found, within_m) {
+    for receiving in waters::receiving(town.basis.ground(), &town.basis.waters, found) {
         let water = &town.basis.inventory.waters[receiving.water];
         let name = water.name.as_deref().map_or_else(|| water.key.to_string(), |name| format!("{name} ({})", water.key));
         if !named.iter().any(|(known, _)| *known == receiving.water) {

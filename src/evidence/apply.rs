@@ -391,6 +391,7 @@ fn structure(key: Key, kind: StructureKind, place: Point, tolerance_m: f64) -> S
         other_system: None,
         name: None,
         also_known_as: None,
+        receiving_water: None,
         tolerance_m,
     }
 }

@@ -66,7 +66,7 @@ fn report(outward: &Outward, found: &Investigation) -> Json {
     )
 }
 
-fn conduits<'a>(outward: &'a Outward, trace: &'a Trace) -> Vec<Json> {
+pub(super) fn conduits<'a>(outward: &'a Outward, trace: &'a Trace) -> Vec<Json> {
     trace.conduits.iter().map(|traced| conduit_feature(outward, traced)).collect()
 }
 
@@ -261,7 +261,7 @@ pub fn candidate_properties(outward: &Outward, candidate: &Candidate, originals:
     Ok(properties)
 }
 
-fn candidate_feature(outward: &Outward, candidate: &Candidate, originals: &Originals) -> Result<Json> {
+pub(super) fn candidate_feature(outward: &Outward, candidate: &Candidate, originals: &Originals) -> Result<Json> {
     let key = outward.parcel_id(candidate.parcel);
     let properties = candidate_properties(outward, candidate, originals)?;
     Ok(feature(id("candidate", outward, key), parcel_geometry(outward, candidate.parcel.at()), Json::Object(properties)))

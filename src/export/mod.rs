@@ -8,18 +8,20 @@ use crate::crs::{Crs, Exit, WorkingCrs};
 use crate::data_issue::DataIssue;
 use crate::error::Result;
 use crate::inventory::Key;
-use crate::investigate::{Basis, Investigation};
+use crate::investigate::{Basis, ConditionsBelow, Investigation};
 use crate::links::ParcelIndex;
 use crate::network::{ConduitIndex, StructureIndex};
 use crate::trace::{Caution, Effect, Trace, Travel, Way};
 use crate::waters;
 
+pub mod conditions;
 pub mod csv;
 pub mod geojson;
 mod geometry;
 pub mod law;
 pub mod profile;
 pub mod repairs;
+pub mod water;
 pub mod why_not;
 
 pub use geometry::to_json as geometry_to_json;
@@ -173,11 +175,30 @@ pub fn investigation_head(outward: &Outward, found: &Investigation) -> Json {
         "spill": law::spill(&found.spill),
         "left_out_parcels": found.candidates.left_out.iter().map(|p| outward.parcel_id(*p).to_string()).collect::<Vec<_>>(),
         "not_weighed": found.candidates.absent,
+        "special_conditions": special_conditions(outward, found),
         "cautions": cautions(outward, &found.trace),
         "issues_on_the_way": found.issues.iter().map(|i| issue(outward, i)).collect::<Vec<_>>(),
         "issue_counts": issue_counts,
         "settings": outward.settings(),
     })
+}
+
+/// The special conditions of the outfalls below a report.
+fn special_conditions(outward: &Outward, found: &Investigation) -> Json {
+    let row = |below: &ConditionsBelow| {
+        let flags = below.outfall.flags.iter().zip(&below.reported).map(|(flag, reported)| {
+            let mut row = conditions::flag(outward, flag);
+            row.insert("reported_pollutant".to_owned(), (*reported).into());
+            Json::Object(row)
+        });
+        let flags: Vec<Json> = flags.collect();
+        json!({
+            "outfall": outward.structure_id(below.outfall.outfall).to_string(),
+            "flags": flags,
+            "not_known": below.outfall.unknown,
+        })
+    };
+    found.conditions.iter().map(row).collect()
 }
 
 /// What heads every plain trace.
@@ -205,7 +226,7 @@ fn receiving_waters(outward: &Outward, trace: &Trace) -> Json {
         return Json::Null;
     }
     let inventory = &outward.basis.inventory;
-    let found = waters::receiving(outward.basis.ground(), trace, outward.basis.settings.receiving_distance.metres());
+    let found = waters::receiving(outward.basis.ground(), &outward.basis.waters, trace);
     let row = |r: &waters::Receiving| {
         let water = &inventory.waters[r.water];
         json!({
@@ -214,7 +235,7 @@ fn receiving_waters(outward: &Outward, trace: &Trace) -> Json {
             "name": water.name.as_deref(),
             "at": outward.basis.network.node_name(inventory, r.at),
             "away_m": rounded(r.away_m, 2),
-            "basis": match r.basis { waters::ReceivingBasis::Nearness => "nearness" },
+            "basis": r.basis.word(),
         })
     };
     found.iter().map(row).collect()

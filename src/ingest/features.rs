@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use geo::{Area, Coord, CoordsIter, InteriorPoint, MultiLineString, MultiPolygon, Point};
+use geo::{Area, Coord, CoordsIter, InteriorPoint, MultiPolygon, Point};
 
 use super::fields::FieldReader;
 use super::ids::FeatureId;
@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::formats::RawShape;
 use crate::inventory::{
     Backdrop, Conduit, ConduitKind, DrainageArea, Inventory, Key, LandLayerKind, Lateral, Material, OutfallKind, Parcel, Premises, Shape,
-    Structure, StructureKind, System, Water, WaterKind,
+    Structure, StructureKind, System, WaterKind,
 };
 use crate::settings::{Meaning, Role, Settings};
 
@@ -47,12 +47,12 @@ pub(super) fn build(settings: &Settings, table: Table, inventory: &mut Inventory
     })
 }
 
-struct Builder<'a> {
-    fields: FieldReader<'a>,
-    key: Key,
-    id: &'a FeatureId,
-    inventory: &'a mut Inventory,
-    issues: &'a mut Issues,
+pub(super) struct Builder<'a> {
+    pub(super) fields: FieldReader<'a>,
+    pub(super) key: Key,
+    pub(super) id: &'a FeatureId,
+    pub(super) inventory: &'a mut Inventory,
+    pub(super) issues: &'a mut Issues,
 }
 
 impl Builder<'_> {
@@ -71,9 +71,13 @@ impl Builder<'_> {
             Role::SepticSystems => self.premises(LandLayerKind::Septic),
             Role::MunicipalFacilities => self.premises(LandLayerKind::Facility),
             Role::Addresses | Role::Streets | Role::Buildings | Role::SanitaryMains | Role::WaterMains | Role::Boundary => self.backdrop(),
-            Role::AssessmentUnits => self.has_shape(),
-            // A listing is a table; a model was taken apart before.
-            Role::UnitListing | Role::Swmm => true,
+            Role::AssessmentUnits => self.assessment_unit(),
+            Role::UnitListing => self.listing_row(),
+            Role::TmdlActions => self.tmdl_action(),
+            Role::PermitListing => self.permit_listing(),
+            Role::WaterNotices => self.water_notice(),
+            // A model was taken apart before.
+            Role::Swmm => true,
         }
     }
 
@@ -82,7 +86,7 @@ impl Builder<'_> {
     }
 
     /// Says that a feature has no place, once; unreadable shapes were said with their reason.
-    fn has_shape(&mut self) -> bool {
+    pub(super) fn has_shape(&mut self) -> bool {
         match &self.fields.feature.shape {
             RawShape::Shape(_) => true,
             RawShape::None => {
@@ -94,7 +98,7 @@ impl Builder<'_> {
         }
     }
 
-    fn wrong_type(&mut self, wanted: &str) {
+    pub(super) fn wrong_type(&mut self, wanted: &str) {
         let Some(shape) = shape_of(&self.fields.feature.shape) else { return };
         let word = shapes::type_word(shape);
         let mut issue = DataIssue::new(IssueCode::WrongGeometryType, self.layer()).id(&*self.id.plain).value(word);
@@ -200,6 +204,7 @@ impl Builder<'_> {
             operator: f.text(Meaning::Operator),
             other_system: f.text(Meaning::OtherSystem),
             name: f.text(Meaning::Name),
+            receiving_water: f.text(Meaning::ReceivingWater),
             also_known_as: repeated.or_else(|| f.code(Meaning::AlsoKnownAs)),
             tolerance_m: f.settings.structure_tolerance_m(f.layer),
         };
@@ -237,7 +242,7 @@ impl Builder<'_> {
     }
 
     /// The outline of a polygon; one that crosses itself is reported and stands for all that it encloses.
-    fn outline(&mut self) -> Option<MultiPolygon> {
+    pub(super) fn outline(&mut self) -> Option<MultiPolygon> {
         let drawn = shapes::polygons(shape_of(&self.fields.feature.shape)?)?;
         let (outline, crossing) = shapes::outline(drawn);
         if let Some(Coord { x, y }) = crossing {
@@ -308,25 +313,6 @@ impl Builder<'_> {
             name: f.text(Meaning::Name),
             year: f.year(Meaning::Year),
         });
-        usable
-    }
-
-    fn water(&mut self, usual: WaterKind) -> bool {
-        let (mut course, mut shore) = (None, None);
-        if self.has_shape()
-            && let Some(shape) = shape_of(&self.fields.feature.shape)
-        {
-            let lines = shapes::lines(shape);
-            course = (!lines.is_empty()).then_some(MultiLineString(lines));
-            shore = self.outline();
-            if course.is_none() && shore.is_none() {
-                self.wrong_type("a line or polygon");
-            }
-        }
-        let usable = course.is_some() || shore.is_some();
-        let kind = self.fields.one_of(Meaning::Kind, WaterKind::from_word, self.issues).unwrap_or(usual);
-        let name = self.fields.text(Meaning::Name);
-        self.inventory.waters.push(Water { key: self.key.clone(), kind, course, shore, name });
         usable
     }
 

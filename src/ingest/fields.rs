@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use jiff::civil::Date;
+
 use super::Table;
 use super::issues::Issues;
 use crate::data_issue::{DataIssue, IssueCode};
@@ -46,6 +48,7 @@ pub(super) fn check(settings: &LayerSettings, role: Role, raw: &RawLayer) -> Res
     wanted.extend(settings.rules.iter().flat_map(|r| r.when.keys()).map(String::as_str));
     wanted.extend(settings.only.iter().flat_map(BTreeMap::keys).map(String::as_str));
     wanted.extend(settings.pressurised.iter().map(|p| p.field.as_str()));
+    wanted.extend(settings.cause_columns.iter().flat_map(|c| &c.fields).map(String::as_str));
     let mut missing: Vec<&str> = Vec::new();
     for name in wanted {
         if raw.field(name).is_none() && !missing.contains(&name) {
@@ -114,7 +117,14 @@ fn vocabulary(meaning: Meaning, role: Role) -> Option<Vec<&'static str>> {
         Meaning::Material => Material::ALL.iter().map(|k| k.word()).collect(),
         Meaning::OutfallKind => OutfallKind::ALL.iter().map(|k| k.word()).collect(),
         Meaning::Flow => vec!["with", "against", "unknown"],
-        Meaning::Documented | Meaning::Approved => vec!["yes", "no", "unknown"],
+        Meaning::Documented
+        | Meaning::Approved
+        | Meaning::Impaired
+        | Meaning::On303dList
+        | Meaning::HasTmdl
+        | Meaning::StormwaterRequirement
+        | Meaning::AllocationsMet => vec!["yes", "no", "unknown"],
+        Meaning::Extent => vec!["water", "watershed"],
         _ => return None,
     })
 }
@@ -164,6 +174,12 @@ fn without_unit(text: &str, unit: LengthUnit) -> Option<&str> {
     };
     // A number has to remain: "5 cm" is no number of metres.
     words.iter().filter_map(|word| text.trim().strip_suffix(word)).map(str::trim).find(|rest| rest.parse::<f64>().is_ok())
+}
+
+/// A date of whole numbers, where it is one.
+fn civil(year: i32, month: i32, day: i32) -> Option<Date> {
+    let year = i16::try_from(year).ok().filter(|year| (1700..=2200).contains(year))?;
+    Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
 }
 
 /// What is said of one meaning.
@@ -401,6 +417,39 @@ impl<'a> FieldReader<'a> {
             (tail.len() == 4 && text.contains(['/', '-', '.'])).then(|| tail.parse().ok()).flatten()
         };
         from_front.or_else(from_end).filter(|year: &i32| (1700..=2200).contains(year))
+    }
+
+    /// A date: `2012-06-29`, the beginning of an instant, or month first as in `6/29/2012`; what cannot be read is reported.
+    pub(super) fn date(&self, meaning: Meaning, issues: &mut Issues) -> Option<Date> {
+        let text = self.code(meaning)?;
+        let numbers: Vec<i32> = text.split(['/', '-', 'T', ' ']).take(3).filter_map(|part| part.trim().parse().ok()).collect();
+        let read = match numbers.as_slice() {
+            [y, m, d] if *y > 31 => civil(*y, *m, *d),
+            [m, d, y] => civil(*y, *m, *d),
+            [number] if *number > 17_000_101 => civil(number / 10_000, number / 100 % 100, number % 100),
+            _ => None,
+        };
+        if read.is_none() {
+            let field = self.layer.fields.get(&meaning).map(|m| m.field.as_str());
+            issues.gather(IssueCode::DateInvalid, &self.layer.name, field, Some(&text), self.id);
+        }
+        read
+    }
+
+    /// A whole number, however it is stored.
+    pub(super) fn whole(&self, meaning: Meaning, issues: &mut Issues) -> Option<i64> {
+        let number = self.number(meaning, issues)?;
+        // Exact in a double below 2^53, as NHDPlus numbers are.
+        (number.abs() < 9_007_199_254_740_992.0).then_some(number as i64)
+    }
+
+    /// The causes whose own columns say that they impair.
+    pub(super) fn causes_by_column(&self) -> Vec<Arc<str>> {
+        let Some(columns) = &self.layer.cause_columns else { return Vec::new() };
+        let impairs = |name: &&String| {
+            self.raw.field(name).is_some_and(|at| holds(&self.feature.values[at], &self.raw.fields[at].domain, &columns.values))
+        };
+        columns.fields.iter().filter(impairs).map(|name| name.as_str().into()).collect()
     }
 
     /// How many barrels, where it says so.

@@ -23,6 +23,7 @@ mod personal;
 mod place;
 mod shapes;
 mod swmm;
+mod waters;
 
 pub use personal::{holds_people, is_personal_field};
 
@@ -171,6 +172,7 @@ pub fn ingest(settings: &Settings, sources: Vec<Source>) -> Result<Ingested> {
     }
     count_conduits_known_by_ids(&inventory, &mut originals, &mut issues);
     issues::report_stacked_parcels(&inventory, &mut issues);
+    waters::report_units_without_shape(&inventory, &mut issues);
     for info in &mut inventory.layers {
         let counts = originals.layers.iter().filter(|l| l.name == *info.name).map(OriginalLayer::counts);
         (info.read, info.usable) = counts.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));

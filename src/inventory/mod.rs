@@ -8,6 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use geo::{LineString, MultiLineString, MultiPolygon, Point};
+use jiff::civil::Date;
 
 mod words;
 pub use words::{ConduitKind, LandLayerKind, Material, OutfallKind, Shape, Status, StructureKind, System, WaterKind};
@@ -237,6 +238,8 @@ pub struct Structure {
     pub name: Option<Arc<str>>,
     /// A second id by which conduits may name it.
     pub also_known_as: Option<Arc<str>>,
+    /// The water into which it discharges, by id or name, where the town says so.
+    pub receiving_water: Option<Arc<str>>,
     /// Farthest distance at which a conduit's end belongs to it, metres.
     pub tolerance_m: f64,
 }
@@ -328,6 +331,147 @@ pub struct Water {
     pub shore: Option<MultiPolygon>,
     /// Its name.
     pub name: Option<Arc<str>>,
+    /// The node from which its water comes, in its layer's own numbers (NHD).
+    pub node_from: NodeId,
+    /// The node to which its water goes.
+    pub node_to: NodeId,
+    /// What its flow field says of the drawing.
+    pub flow: FlowCode,
+    /// NHDPlus hydrosequence: larger is farther up.
+    pub hydrosequence: Option<i64>,
+    /// NHD feature code.
+    pub fcode: Option<u32>,
+    /// The assessment unit to which its own attributes assign it.
+    pub unit: Option<Arc<str>>,
+}
+
+impl Water {
+    /// Whether it is a water that can receive a discharge: no copy of a town's pipe, no boundary.
+    pub fn receives(&self) -> bool {
+        !matches!(self.kind, WaterKind::StormPipe | WaterKind::Coastline)
+    }
+}
+
+/// An assessment unit as drawn: the piece of water that is listed. A unit may have several shapes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AssessmentUnit {
+    /// What names the feature.
+    pub key: Key,
+    /// The unit's own id.
+    pub unit: Arc<str>,
+    /// Its name.
+    pub name: Option<Arc<str>>,
+    /// State or organisation.
+    pub state: Option<Arc<str>>,
+    /// List cycle of its attributes.
+    pub cycle: Option<i32>,
+    /// IR category of the unit as a whole, as it is spelled.
+    pub category: Option<Arc<str>>,
+    /// Whether it is said to be impaired.
+    pub impaired: Option<bool>,
+    /// Whether it is said to be on the 303(d) list.
+    pub on_303d_list: Option<bool>,
+    /// Whether it is said to have a TMDL.
+    pub has_tmdl: Option<bool>,
+    /// Causes by the unit's own columns.
+    pub causes: Vec<Arc<str>>,
+    /// Its lines.
+    pub course: Option<MultiLineString>,
+    /// Its areas.
+    pub shore: Option<MultiPolygon>,
+    /// Its points.
+    pub points: Vec<Point>,
+}
+
+/// A row of a listing: a unit, a parameter, a category, a cycle.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ListingRow {
+    /// What names the row.
+    pub key: Key,
+    /// The unit.
+    pub unit: Arc<str>,
+    /// Its name, where the row says it.
+    pub name: Option<Arc<str>>,
+    /// The parameter or cause.
+    pub cause: Option<Arc<str>>,
+    /// The IR category, as it is spelled.
+    pub category: Option<Arc<str>>,
+    /// Whether the row says that it impairs the water.
+    pub impaired: Option<bool>,
+    /// List cycle.
+    pub cycle: Option<i32>,
+}
+
+/// Of what a TMDL's polygon is the outline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// The water itself.
+    Water,
+    /// All the land that drains to it.
+    Watershed,
+}
+
+/// An approved total maximum daily load.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TmdlAction {
+    /// What names the row; several rows may be one action.
+    pub key: Key,
+    /// Its name.
+    pub name: Option<Arc<str>>,
+    /// The assessment unit for which it is.
+    pub unit: Option<Arc<str>>,
+    /// The water for which it is, by id or name.
+    pub water: Option<Arc<str>>,
+    /// The pollutant.
+    pub cause: Option<Arc<str>>,
+    /// When it was approved.
+    pub approved_on: Option<Date>,
+    /// Whether it has stormwater requirements; `None` where nobody has established it.
+    pub stormwater_requirement: Option<bool>,
+    /// Whether its allocations are met; `None` where nobody says.
+    pub allocations_met: Option<bool>,
+    /// When its review was recorded.
+    pub reviewed_on: Option<Date>,
+    /// What its polygon outlines.
+    pub extent: Extent,
+    /// Its polygon.
+    pub area: Option<MultiPolygon>,
+}
+
+/// A row of the permit's own list of impaired waters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PermitListing {
+    /// What names the row.
+    pub key: Key,
+    /// The assessment unit.
+    pub unit: Option<Arc<str>>,
+    /// The water, by id or name.
+    pub water: Option<Arc<str>>,
+    /// The pollutant.
+    pub cause: Option<Arc<str>>,
+    /// The permit.
+    pub permit: Option<Arc<str>>,
+    /// The part of the permit.
+    pub appendix: Option<Arc<str>>,
+    /// Its date.
+    pub date: Option<Date>,
+}
+
+/// A recorded notice that the town's discharge may cause a water-quality standard to be missed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WaterNotice {
+    /// What names it.
+    pub key: Key,
+    /// The assessment unit.
+    pub unit: Option<Arc<str>>,
+    /// The water, by id or name.
+    pub water: Option<Arc<str>>,
+    /// The pollutant.
+    pub cause: Option<Arc<str>>,
+    /// The standard.
+    pub standard: Option<Arc<str>>,
+    /// When the town was told.
+    pub date: Option<Date>,
 }
 
 /// What else is on the map, kept for drawing, searching and later questions.
@@ -375,6 +519,16 @@ pub struct Inventory {
     pub drainage_areas: Vec<DrainageArea>,
     /// Watercourses and waterbodies.
     pub waters: Vec<Water>,
+    /// Assessment units as drawn.
+    pub units: Vec<AssessmentUnit>,
+    /// Rows of listings.
+    pub listing: Vec<ListingRow>,
+    /// TMDL actions.
+    pub tmdls: Vec<TmdlAction>,
+    /// The permit's own list.
+    pub permit_listing: Vec<PermitListing>,
+    /// Notices about water-quality standards.
+    pub notices: Vec<WaterNotice>,
     /// Streets, buildings, addresses, sanitary and water mains, the boundary.
     pub backdrops: Vec<Backdrop>,
 }
@@ -405,6 +559,11 @@ impl Inventory {
         self.premises.sort_by(|a, b| a.key.cmp(&b.key));
         self.drainage_areas.sort_by(|a, b| a.key.cmp(&b.key));
         self.waters.sort_by(|a, b| a.key.cmp(&b.key));
+        self.units.sort_by(|a, b| a.key.cmp(&b.key));
+        self.listing.sort_by(|a, b| a.key.cmp(&b.key));
+        self.tmdls.sort_by(|a, b| a.key.cmp(&b.key));
+        self.permit_listing.sort_by(|a, b| a.key.cmp(&b.key));
+        self.notices.sort_by(|a, b| a.key.cmp(&b.key));
         self.backdrops.sort_by(|a, b| a.key.cmp(&b.key));
     }
 }

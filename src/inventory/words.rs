@@ -146,6 +146,11 @@ vocabulary! {
         Stream "stream" "A stream, river or brook.",
         Ditch "ditch" "A canal or ditch mapped as water.",
         Lake "lake" "A lake, pond or reservoir.",
+        Underground "underground" "A stream in an underground conduit.",
+        Routing "routing" "A line through a lake or an unknown course, drawn only to carry the flow on.",
+        Pipeline "pipeline" "A pipeline, aqueduct or penstock mapped with the waters.",
+        StormPipe "storm_pipe" "A storm pipe mapped with the waters (NHD 42820 to 42824): it may be one of the town's own.",
+        Coastline "coastline" "A coastline: a boundary, not a course.",
         Other "other" "Another water.",
     }
 }

@@ -490,6 +490,7 @@ mod tests {
             other_system: None,
             name: None,
             also_known_as: None,
+            receiving_water: None,
             tolerance_m: 0.3,
         }
     }

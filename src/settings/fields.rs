@@ -12,8 +12,7 @@ macro_rules! meanings {
     ($($variant:ident $word:literal $doc:literal,)*) => {
         /// What a field can mean.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
-        #[serde(rename_all = "snake_case")]
-        pub enum Meaning { $(#[doc = $doc] $variant,)* }
+        pub enum Meaning { $(#[doc = $doc] #[serde(rename = $word)] $variant,)* }
 
         impl Meaning {
             /// Every meaning.
@@ -70,8 +69,26 @@ meanings! {
     Y "y" "Northing or latitude column of a table.",
     Unit "unit" "Assessment unit of a listing row.",
     Category "category" "IR category of a listing row.",
-    Cause "cause" "Cause or pollutant of a listing row.",
-    Cycle "cycle" "List cycle of a listing row.",
+    Cause "cause" "Cause or pollutant of a listing row, TMDL or notice.",
+    Cycle "cycle" "List cycle of a listing row or assessment unit.",
+    State "state" "State or organisation of an assessment unit.",
+    Impaired "impaired" "Whether a water, or a parameter of it, is impaired: `yes` or `no`, by codes.",
+    On303dList "on_303d_list" "Whether a unit is on the 303(d) list: `yes` or `no`, by codes.",
+    HasTmdl "has_tmdl" "Whether a unit is said to have a TMDL: `yes` or `no`, by codes; a hint only.",
+    Hydrosequence "hydrosequence" "NHDPlus hydrosequence of a watercourse: larger is farther up.",
+    Fcode "fcode" "NHD FCode, five digits.",
+    Ftype "ftype" "NHD FType, as number or word.",
+    ReceivingWater "receiving_water" "The water into which an outfall discharges, by id or name.",
+    Water "water" "A water that a record speaks of, by id or name.",
+    ApprovedOn "approved_on" "Date on which a TMDL was approved.",
+    StormwaterRequirement "stormwater_requirement" "Whether a TMDL has stormwater requirements: `yes`, `no` or `unknown`, by codes.",
+    AllocationsMet "allocations_met" "Whether the allocations of a TMDL are met: `yes`, `no` or `unknown`, by codes.",
+    ReviewedOn "reviewed_on" "Date on which the review of a TMDL was recorded.",
+    Extent "extent" "Whether a polygon is the `water` or its `watershed`, by codes.",
+    Permit "permit" "The permit whose list it is.",
+    Appendix "appendix" "The part of the permit.",
+    Date "date" "The date of a record.",
+    Standard "standard" "The water-quality standard that a notice names.",
 }
 
 /// One value or several, with `*` for any run of characters; case and outer blanks do not matter.

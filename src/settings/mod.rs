@@ -60,6 +60,18 @@ pub struct Settings {
     /// Waters within this of where the conduits end receive them.
     #[serde(default = "fifty_feet")]
     pub receiving_distance: Length,
+    /// The shape of an assessment unit this close to a water is that water.
+    #[serde(default = "fifty_feet")]
+    pub unit_distance: Length,
+    /// Ends of watercourses this close are one place.
+    #[serde(default = "ten_feet")]
+    pub water_tolerance: Length,
+    /// Waters are followed downstream as far as this.
+    #[serde(default = "downstream_limit")]
+    pub downstream_limit: Length,
+    /// Waters are followed upstream from a report as far as this.
+    #[serde(default = "upstream_limit")]
+    pub upstream_limit: Length,
     /// The scheme of the parcels' land-use classes: a file of `data/land_use/` or `rules/land_use/`.
     pub land_use_scheme: Option<String>,
     /// The local law: a file of `data/law/` or `rules/law/`.
@@ -98,6 +110,14 @@ fn ten_feet() -> Length {
 }
 fn fifty_feet() -> Length {
     Length::feet(50.0)
+}
+fn downstream_limit() -> Length {
+    // Twenty miles (assumed): from a brook through a lake to its outlet.
+    Length::feet(105_600.0)
+}
+fn upstream_limit() -> Length {
+    // A mile (assumed): farther up, a plume is seldom told apart.
+    Length::feet(5280.0)
 }
 fn two_hundred_feet() -> Length {
     Length::feet(200.0)
@@ -159,6 +179,9 @@ pub enum Role {
     Boundary,
     AssessmentUnits,
     UnitListing,
+    TmdlActions,
+    PermitListing,
+    WaterNotices,
     Swmm,
 }
 
@@ -187,6 +210,9 @@ impl Role {
         Role::Boundary,
         Role::AssessmentUnits,
         Role::UnitListing,
+        Role::TmdlActions,
+        Role::PermitListing,
+        Role::WaterNotices,
         Role::Swmm,
     ];
 
@@ -215,6 +241,9 @@ impl Role {
             Role::Boundary => "boundary",
             Role::AssessmentUnits => "assessment_units",
             Role::UnitListing => "unit_listing",
+            Role::TmdlActions => "tmdl_actions",
+            Role::PermitListing => "permit_listing",
+            Role::WaterNotices => "water_notices",
             Role::Swmm => "swmm",
         }
     }
@@ -265,6 +294,19 @@ pub struct LayerSettings {
     /// Values of the `type` field that mean a pressurised main.
     #[serde(default)]
     pub pressurised: Option<PressurisedSettings>,
+    /// Columns that each stand for one cause, as in the map service of ATTAINS.
+    #[serde(default)]
+    pub cause_columns: Option<CauseColumns>,
+}
+
+/// Columns that each stand for one cause of impairment.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CauseColumns {
+    /// The columns; the cause is called as the column is.
+    pub fields: Vec<String>,
+    /// Values that say that it impairs the water.
+    pub values: Pattern,
 }
 
 /// Which conduits are pressurised.
@@ -306,8 +348,12 @@ impl Settings {
                 return Err(fault("this cannot be a layer's name".to_owned()));
             }
         }
-        if self.programme_date.as_ref().is_some_and(|p| p.source.trim().is_empty()) {
-            return Err(Error::settings("needs a source: where the date stands").file("headwall.toml").field("programme_date"));
+        if let Some(begun) = &self.programme_date
+            && begun.source.trim().is_empty()
+        {
+            return Err(Error::settings("programme_date needs a source")
+                .file("headwall.toml")
+                .hint("say where the date stands, such as the permit's own paragraph or the programme's title page"));
         }
         if self.direction.is_empty() || self.layers.iter().any(|l| l.direction.as_ref().is_some_and(Vec::is_empty)) {
             return Err(Error::settings("direction needs at least one source").file("headwall.toml"));

@@ -187,6 +187,7 @@ fn inventory(seed: u64, forest: &Forest) -> Inventory {
             other_system: None,
             name: None,
             also_known_as: None,
+            receiving_water: None,
             tolerance_m: 0.3048,
         });
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use geo::{Coord, LineString, MultiLineString, MultiPolygon, Point, Polygon};
 use serde::{Deserialize, Serialize};
 
+use super::water_records::{self, WaterRecords};
 use crate::data_issue::{DataIssue, IssueCode};
 use crate::error::{Error, Result};
 use crate::inventory::{
@@ -15,10 +16,10 @@ use crate::inventory::{
 };
 
 /// Raised whenever a row struct changes, so that an older file is refused and not misread.
-pub(super) const FORM: u32 = 1;
+pub(super) const FORM: u32 = 2;
 
-type Line = Vec<(f64, f64)>;
-type Area = Vec<Vec<Line>>;
+pub(super) type Line = Vec<(f64, f64)>;
+pub(super) type Area = Vec<Vec<Line>>;
 
 #[derive(Serialize, Deserialize)]
 struct InventoryRow {
@@ -31,11 +32,12 @@ struct InventoryRow {
     premises: Vec<PremisesRow>,
     drainage_areas: Vec<DrainageAreaRow>,
     waters: Vec<WaterRow>,
+    records: WaterRecords,
     backdrops: Vec<BackdropRow>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct KeyRow(u16, String);
+pub(super) struct KeyRow(u16, String);
 
 #[derive(Serialize, Deserialize)]
 enum NodeIdRow {
@@ -92,6 +94,7 @@ struct StructureRow {
     other_system: Option<String>,
     name: Option<String>,
     also_known_as: Option<String>,
+    receiving_water: Option<String>,
     tolerance_m: f64,
 }
 
@@ -145,6 +148,12 @@ struct WaterRow {
     course: Option<Vec<Line>>,
     shore: Option<Area>,
     name: Option<String>,
+    node_from: NodeIdRow,
+    node_to: NodeIdRow,
+    flow: u8,
+    hydrosequence: Option<i64>,
+    fcode: Option<u32>,
+    unit: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -171,19 +180,19 @@ struct IssueRow {
     message: String,
 }
 
-fn text(shared: &Option<Arc<str>>) -> Option<String> {
+pub(super) fn text(shared: &Option<Arc<str>>) -> Option<String> {
     shared.as_deref().map(str::to_owned)
 }
 
-fn key(key: &Key) -> KeyRow {
+pub(super) fn key(key: &Key) -> KeyRow {
     KeyRow(key.layer.0, key.id.to_string())
 }
 
-fn line(line: &LineString) -> Line {
+pub(super) fn line(line: &LineString) -> Line {
     line.0.iter().map(|c| (c.x, c.y)).collect()
 }
 
-fn area(area: &MultiPolygon) -> Area {
+pub(super) fn area(area: &MultiPolygon) -> Area {
     let rings = |p: &Polygon| std::iter::once(p.exterior()).chain(p.interiors()).map(line).collect();
     area.0.iter().map(rings).collect()
 }
@@ -258,6 +267,7 @@ pub(super) fn pack(inventory: &Inventory) -> Result<Vec<u8>> {
                 other_system: text(&s.other_system),
                 name: text(&s.name),
                 also_known_as: text(&s.also_known_as),
+                receiving_water: text(&s.receiving_water),
                 tolerance_m: s.tolerance_m,
             })
             .collect(),
@@ -321,8 +331,15 @@ pub(super) fn pack(inventory: &Inventory) -> Result<Vec<u8>> {
                 course: w.course.as_ref().map(|c| c.0.iter().map(line).collect()),
                 shore: w.shore.as_ref().map(area),
                 name: text(&w.name),
+                node_from: node_id(&w.node_from),
+                node_to: node_id(&w.node_to),
+                flow: w.flow as u8,
+                hydrosequence: w.hydrosequence,
+                fcode: w.fcode,
+                unit: text(&w.unit),
             })
             .collect(),
+        records: water_records::pack(inventory),
         backdrops: inventory.backdrops.iter().map(backdrop).collect(),
     };
     postcard::to_allocvec(&row).map_err(|cause| Error::machine("the inventory could not be packed").cause(cause))
@@ -348,12 +365,12 @@ fn backdrop(b: &Backdrop) -> BackdropRow {
 
 /// Texts that many features share are kept once.
 #[derive(Default)]
-struct Shared {
+pub(super) struct Shared {
     known: BTreeMap<String, Arc<str>>,
 }
 
 impl Shared {
-    fn text(&mut self, text: Option<String>) -> Option<Arc<str>> {
+    pub(super) fn text(&mut self, text: Option<String>) -> Option<Arc<str>> {
         let text = text?;
         if let Some(known) = self.known.get(&text) {
             return Some(known.clone());
@@ -375,15 +392,15 @@ impl Shared {
     }
 }
 
-fn unkey(row: KeyRow) -> Key {
+pub(super) fn unkey(row: KeyRow) -> Key {
     Key { layer: LayerIndex(row.0), id: row.1.into() }
 }
 
-fn unline(row: Line) -> LineString {
+pub(super) fn unline(row: Line) -> LineString {
     LineString(row.into_iter().map(|(x, y)| Coord { x, y }).collect())
 }
 
-fn unarea(row: Area) -> MultiPolygon {
+pub(super) fn unarea(row: Area) -> MultiPolygon {
     let polygon = |rings: Vec<Line>| {
         let mut rings = rings.into_iter().map(unline);
         Polygon::new(rings.next().unwrap_or_else(|| LineString(Vec::new())), rings.collect())
@@ -426,8 +443,8 @@ fn unpack_rows(row: InventoryRow) -> Option<Inventory> {
         usable: usable as usize,
     };
     let mut inventory = Inventory { layers: row.layers.into_iter().map(layer).collect(), ..Inventory::default() };
+    let flows = [FlowCode::NotMapped, FlowCode::SaysNothing, FlowCode::WithDrawing, FlowCode::AgainstDrawing];
     for c in row.conduits {
-        let flows = [FlowCode::NotMapped, FlowCode::SaysNothing, FlowCode::WithDrawing, FlowCode::AgainstDrawing];
         inventory.conduits.push(Conduit {
             key: unkey(c.key),
             kind: word(ConduitKind::ALL, c.kind)?,
@@ -471,6 +488,7 @@ fn unpack_rows(row: InventoryRow) -> Option<Inventory> {
             other_system: shared.text(s.other_system),
             name: shared.text(s.name),
             also_known_as: shared.text(s.also_known_as),
+            receiving_water: shared.text(s.receiving_water),
             tolerance_m: s.tolerance_m,
         });
     }
@@ -524,8 +542,15 @@ fn unpack_rows(row: InventoryRow) -> Option<Inventory> {
             course: w.course.map(|c| MultiLineString(c.into_iter().map(unline).collect())),
             shore: w.shore.map(unarea),
             name: shared.text(w.name),
+            node_from: unnode(w.node_from),
+            node_to: unnode(w.node_to),
+            flow: word(&flows, w.flow)?,
+            hydrosequence: w.hydrosequence,
+            fcode: w.fcode,
+            unit: shared.text(w.unit),
         });
     }
+    water_records::unpack(row.records, &mut shared, &mut inventory)?;
     for b in row.backdrops {
         let mut shapes: Vec<geo::Geometry> = b.points.into_iter().map(|(x, y)| Point::new(x, y).into()).collect();
         shapes.extend(b.lines.into_iter().map(|l| geo::Geometry::from(unline(l))));

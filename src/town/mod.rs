@@ -27,9 +27,11 @@ use crate::records::{self, Log, NewCorrection};
 use crate::rules::Rules;
 use crate::settings::{LayerSettings, Meaning, Role, Settings};
 use crate::trace::Ground;
+use crate::waters::{WaterNetwork, WaterOptions};
 
 mod compact;
 mod tables;
+mod water_records;
 
 /// The name of the town file.
 pub const TOWN_FILE: &str = "headwall.toml";
@@ -361,11 +363,24 @@ fn digest(text: &str, rules: &Rules, law: &LawInForce) -> String {
 /// # Errors
 /// A folder without an import; a damaged or foreign file.
 pub fn open(folder: &Path) -> Result<Town> {
-    let (settings, rules, text) = settings(folder)?;
-    let law = law_in_force(folder, &settings, &rules)?;
     let import = imports(folder).last().copied().ok_or_else(|| {
         Error::not_found(format!("{} has no network yet", folder.display())).hint(format!("run headwall import {}", folder.display()))
-    })?;
+    });
+    // A folder without a town file is told first.
+    settings(folder)?;
+    open_import(folder, import?)
+}
+
+/// Opens one network version by its import number, under the settings in force.
+///
+/// # Errors
+/// A version that is not there; a damaged or foreign file.
+pub fn open_import(folder: &Path, import: u32) -> Result<Town> {
+    let (settings, rules, text) = settings(folder)?;
+    let law = law_in_force(folder, &settings, &rules)?;
+    if !imports(folder).contains(&import) {
+        return Err(Error::not_found(format!("{} has no network version {import}", folder.display())));
+    }
     let file = folder.join("networks").join(format!("{import:04}.gpkg"));
     let part = |name: &str| geopackage::read_part(&file, name);
     let inventory = compact::unpack(&part("inventory")?)?;
@@ -384,7 +399,8 @@ pub fn open(folder: &Path) -> Result<Town> {
     };
     let (network, segments, links, issues) = build_all(&settings, &inventory, &of_maps);
     let version = Version { import, correction: log.last(), digest: digest(&text, &rules, &law) };
-    let basis = Basis { settings, rules, law, inventory, network, segments, links, issues };
+    let waters = WaterNetwork::build(&inventory, &network, WaterOptions::new(&settings));
+    let basis = Basis { settings, rules, law, inventory, network, segments, links, waters, issues };
     Ok(Town { basis, working, version, notes, log, imported, folder: folder.to_owned(), file })
 }
 

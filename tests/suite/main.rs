@@ -27,4 +27,6 @@ mod travel;
 #[cfg(test)]
 mod village_ways;
 #[cfg(test)]
+mod waters;
+#[cfg(test)]
 mod why_not;

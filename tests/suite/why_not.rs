@@ -86,6 +86,7 @@ impl Small {
             other_system: None,
             name: None,
             also_known_as: None,
+            receiving_water: None,
             tolerance_m: 0.3,
         };
         change(&mut structure);

@@ -153,6 +153,12 @@ impl Check<'_> {
             "downstream",
             "outfalls_below",
             "receiving_waters",
+            "units",
+            "flags",
+            "conditions",
+            "not_known",
+            "water_above",
+            "conditions_diff",
             "trace_cautions",
             "trace_error",
             "ambiguous_location",
@@ -178,6 +184,8 @@ impl Check<'_> {
         self.candidates(&mut faults);
         self.downstream(&mut faults);
         self.cautions(&mut faults);
+        self.conditions(&mut faults);
+        self.water_above(&mut faults);
         self.places(&mut faults);
         self.issues(&mut faults);
         self.outputs(&mut faults);
@@ -406,12 +414,135 @@ impl Check<'_> {
             let outfalls = structures.iter().map(|s| &inventory.structures[s.at()]).filter(|s| s.kind == StructureKind::Outfall);
             same("outfalls below", &id, outfalls.map(|s| s.key.to_string()).collect(), &wanted);
         }
-        let unit = if self.run["receiving_distance"]["unit"] == "m" { 1.0 } else { 0.3048 };
-        let within_m = self.run["receiving_distance"]["value"].as_f64().unwrap_or(50.0) * unit;
         for (id, wanted) in self.object("receiving_waters") {
-            let found = waters::receiving(self.town.basis.ground(), &self.down(&id), within_m);
+            let found = waters::receiving(self.town.basis.ground(), &self.town.basis.waters, &self.down(&id));
             same("receiving waters", &id, found.iter().map(|r| inventory.waters[r.water].key.to_string()).collect(), &wanted);
         }
+    }
+
+    /// The date on which the questions are asked: the situation's, or the day on which the situations were written.
+    fn as_of(&self) -> jiff::civil::Date {
+        self.run["as_of"].as_str().map_or(jiff::civil::date(2026, 11, 30), |text| text.parse().unwrap())
+    }
+
+    fn conditions(&self, faults: &mut Vec<String>) {
+        let (basis, inventory) = (&self.town.basis, &self.town.basis.inventory);
+        let keys = ["units", "flags", "conditions", "not_known"];
+        if keys.iter().all(|key| self.wanted[*key].is_null()) {
+            return;
+        }
+        let concerns = waters::Concerns::embedded().unwrap();
+        let all = waters::conditions(basis.ground(), &basis.waters, &basis.settings, &concerns, self.as_of());
+        let of = |id: &str| {
+            let structure = find_structure(inventory, id).unwrap();
+            all.outfalls.iter().find(|o| o.outfall == structure).unwrap_or_else(|| panic!("{id} is no outfall"))
+        };
+        for (id, wanted) in self.object("units") {
+            let found: BTreeSet<String> = of(&id).way.units.iter().map(|u| inventory.units[u.shape].unit.to_string()).collect();
+            if found != set(&wanted) {
+                faults.push(format!("units of {id}: {found:?}, expected {wanted}"));
+            }
+        }
+        let values = set(&self.run["listed_categories"]["values"]);
+        for (id, wanted) in self.object("flags") {
+            let mut found: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
+            for flag in of(&id).flags.iter().filter(|f| f.category.as_ref().is_some_and(|c| values.contains(c))) {
+                let causes = found.entry((flag.water.to_string(), flag.category.clone().unwrap())).or_default();
+                causes.extend(flag.pollutant.as_deref().map(str::to_owned));
+            }
+            let wanted: BTreeMap<(String, String), BTreeSet<String>> = (wanted.as_array().unwrap().iter())
+                .map(|w| ((w["unit"].as_str().unwrap().to_owned(), w["category"].as_str().unwrap().to_owned()), set(&w["causes"])))
+                .collect();
+            if found != wanted {
+                faults.push(format!("flags of {id}: {found:?}, expected {wanted:?}"));
+            }
+        }
+        let version = self.town.version.to_string();
+        let outward = Outward::new(basis, &self.town.working, &version).unwrap();
+        for (id, wanted) in self.object("conditions") {
+            let mut found: Vec<Map<String, Json>> = of(&id).flags.iter().map(|f| headwall::export::conditions::flag(&outward, f)).collect();
+            for row in wanted.as_array().unwrap() {
+                let fits = |f: &Map<String, Json>| {
+                    row.as_object().unwrap().iter().all(|(key, value)| match (key.as_str(), value) {
+                        ("says", says) => {
+                            ["basis", "follows", "remarks"].iter().any(|k| f[*k].to_string().contains(says.as_str().unwrap()))
+                        }
+                        ("about_ft", feet) => {
+                            let (found, wanted) = (f["distance_m"].as_f64().unwrap() / 0.3048, feet.as_f64().unwrap());
+                            (found - wanted).abs() <= (wanted * 0.01).max(2.0)
+                        }
+                        _ => f.get(key) == Some(value),
+                    })
+                };
+                match found.iter().position(fits) {
+                    Some(at) => drop(found.remove(at)),
+                    None => faults.push(format!("{id} has no row {row}; left are {}", Json::from(found.clone()))),
+                }
+            }
+            if !found.is_empty() {
+                faults.push(format!("{id} has rows that are not expected: {}", Json::from(found)));
+            }
+        }
+        for (id, wanted) in self.object("not_known") {
+            let own = of(&id);
+            for words in set(&wanted) {
+                if !own.unknown.iter().any(|u| u.contains(&words)) {
+                    faults.push(format!("{id}: nobody says \"{words}\": {:?}", own.unknown));
+                }
+            }
+        }
+        // They leave as GeoJSON, too.
+        let collection = headwall::export::conditions::geojson(&outward, &all, self.as_of());
+        let features = collection["features"].as_array().unwrap();
+        let ids: BTreeSet<&str> = features.iter().map(|f| f["id"].as_str().unwrap()).collect();
+        if ids.len() != features.len() {
+            faults.push("conditions: ids are not unique".to_owned());
+        }
+    }
+
+    /// What lies above a place on a water: conduit ends with how far, parcels along it.
+    fn water_above(&self, faults: &mut Vec<String>) {
+        let (basis, inventory) = (&self.town.basis, &self.town.basis.inventory);
+        for (name, wanted) in self.object("water_above") {
+            let report = self.report_on_water(&name);
+            let found = match headwall::investigate::investigate_water(basis, &report, &TraceOptions::default(), self.as_of()) {
+                Ok(found) => found,
+                Err(error) => {
+                    faults.push(format!("above {name}: {}", said(&error)));
+                    continue;
+                }
+            };
+            let ends: BTreeSet<String> = found.way.above.iter().map(|a| basis.network.node_name(inventory, a.node)).collect();
+            let conduits = self.conduit_ids(&found.together);
+            let riparian: BTreeSet<String> =
+                found.way.riparian.iter().map(|(p, _)| inventory.parcels[p.at()].key.plain_id().to_owned()).collect();
+            let candidates: BTreeSet<String> =
+                found.candidates.ranked.iter().map(|c| inventory.parcels[c.parcel.at()].key.plain_id().to_owned()).collect();
+            for (key, found) in [("ends", ends), ("conduits", conduits), ("riparian", riparian), ("candidates", candidates)] {
+                if wanted[key].is_array() && found != set(&wanted[key]) {
+                    faults.push(format!("above {name}: {key} {found:?}, expected {}", wanted[key]));
+                }
+            }
+            for (parcel, through) in wanted["through"].as_object().into_iter().flatten() {
+                let at = found.candidates.ranked.iter().position(|c| *inventory.parcels[c.parcel.at()].key.id == **parcel);
+                let came: BTreeSet<String> =
+                    at.map(|at| found.through[at].iter().map(|n| basis.network.node_name(inventory, *n)).collect()).unwrap_or_default();
+                if came != set(through) {
+                    faults.push(format!("above {name}: {parcel} comes through {came:?}, expected {through}"));
+                }
+            }
+        }
+    }
+
+    /// A report on a water: `WATER`, or a discharge of the run that names its water.
+    fn report_on_water(&self, name: &str) -> headwall::investigate::WaterReport {
+        let discharge = self.run["discharges"].as_array().and_then(|all| all.iter().find(|d| d["id"] == name).cloned());
+        let at = discharge.as_ref().and_then(|_| match self.report(name).at {
+            Whereabouts::Point(point) => Some(point),
+            _ => None,
+        });
+        let water = discharge.as_ref().map_or(name, |d| d["water"].as_str().unwrap()).to_owned();
+        headwall::investigate::WaterReport { water, at, pollutants: Vec::new(), upstream_limit_m: None }
     }
 
     fn cautions(&self, faults: &mut Vec<String>) {

@@ -50,6 +50,14 @@ pub fn write(expect: &Json, given: &Path, crs: &BTreeMap<String, String>) -> Tow
             text.push_str(&format!("{ours} = {}\n", length(&run[theirs])));
         }
     }
+    for key in ["unit_distance", "water_tolerance", "downstream_limit", "upstream_limit"] {
+        if !run[key].is_null() {
+            text.push_str(&format!("{key} = {}\n", length(&run[key])));
+        }
+    }
+    if let Some(date) = run["programme_date"].as_str() {
+        text.push_str(&format!("programme_date = {{ date = {}, source = \"the situation\" }}\n", quote(date)));
+    }
     if !run["direction"].is_null() {
         text.push_str(&format!("direction = {}\n", words(&run["direction"])));
     }
@@ -102,6 +110,19 @@ fn layer(input: &Json, run: &Json, role: &str, name: &str, path: &Path, crs: Opt
         ("category", "category"),
         ("cause", "cause"),
         ("cycle", "cycle"),
+        ("state", "state"),
+        ("water", "water"),
+        ("approved_on", "approved_on"),
+        ("reviewed_on", "reviewed_on"),
+        ("permit", "permit"),
+        ("appendix", "appendix"),
+        ("date", "date"),
+        ("standard", "standard"),
+        ("receiving_water", "receiving_water"),
+        ("fcode", "fcode"),
+        ("hydrosequence", "hydrosequence"),
+        ("other_system", "other_system"),
+        ("drains_to", "drains_to"),
     ] {
         if let Some(field) = fields[theirs].as_str() {
             lines.push(format!("{ours} = {}", quote(field)));
@@ -112,7 +133,21 @@ fn layer(input: &Json, run: &Json, role: &str, name: &str, path: &Path, crs: Opt
             lines.push(format!("{ours} = {{ field = {}, unit = \"ft\" }}", quote(field)));
         }
     }
-    if let Some(field) = fields["kind"].as_str() {
+    for key in ["impaired", "on_303d_list", "stormwater_requirement", "allocations_met"] {
+        if let Some(field) = fields[key].as_str() {
+            lines.push(format!(
+                "{key} = {{ field = {}, codes = {{ yes = [\"Y\", \"yes\"], no = [\"N\", \"no\"], unknown = [\"?\", \"unknown\"] }} }}",
+                quote(field)
+            ));
+        }
+    }
+    if let Some(field) = fields["extent"].as_str() {
+        lines.push(format!("extent = {}", quote(field)));
+    }
+    if let Some(field) = fields["outfall_kind"].as_str() {
+        lines.push(format!("outfall_kind = {}", quote(field)));
+    }
+    if let Some(field) = fields["kind"].as_str().filter(|_| role == "structures") {
         let codes = "outfall = \"OF\", catch_basin = \"CB\", manhole = \"MH\", pump_station = \"PS\"";
         lines.push(format!("kind = {{ field = {}, codes = {{ {codes} }} }}", quote(field)));
     }

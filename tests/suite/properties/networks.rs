@@ -250,6 +250,7 @@ impl Plan {
                 other_system: None,
                 name: None,
                 also_known_as: plan.also.then(|| structure_id((at + 1) % self.structures.len()).into()),
+                receiving_water: None,
                 tolerance_m: TOLERANCE_M,
             });
         }

