@@ -272,7 +272,7 @@ impl WaterNetwork {
         let lake_elements = join_lakes(inventory, &mut raws, &mut union, &tree, options);
         join_ends(&mut raws, &mut union, &tree, options);
         let mut built = WaterNetwork { options: Some(options), ..WaterNetwork::default() };
-        built.into_reaches(raws, &union, &lake_elements);
+        built.keep_reaches(raws, &union, &lake_elements);
         built.segments = RTree::bulk_load(
             built
                 .reaches
@@ -289,7 +289,7 @@ impl WaterNetwork {
         built
     }
 
-    fn into_reaches(&mut self, raws: Vec<Raw>, union: &Union, lakes: &[(usize, usize)]) {
+    fn keep_reaches(&mut self, raws: Vec<Raw>, union: &Union, lakes: &[(usize, usize)]) {
         let mut numbers: BTreeMap<usize, u32> = BTreeMap::new();
         let mut number = |element: usize, places: &mut Vec<Option<[f64; 2]>>| {
             let root = union.root(element);
