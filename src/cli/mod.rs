@@ -168,3 +168,14 @@ fn minutes(travel: Travel) -> String {
         None => format!("{earliest} min or more"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    /// Two arguments of one name stop a command before it does anything.
+    #[test]
+    fn every_command_can_be_parsed() {
+        super::Cli::command().debug_assert();
+    }
+}

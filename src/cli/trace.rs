@@ -87,7 +87,7 @@ pub(super) struct OptionArgs {
     bridge_gaps: bool,
     /// The flow in the drains: overflows known to lie above the invert carry in wet weather only.
     #[arg(long, value_enum, default_value = "dry")]
-    water: WaterArg,
+    weather: WaterArg,
 }
 
 /// The flow in the drains.
@@ -132,7 +132,7 @@ impl OptionArgs {
             stop_conduits: self.without.iter().map(|id| find_conduit(inventory, id)).collect::<Result<_>>()?,
             max_distance_m: self.max_distance.map(Length::metres),
             bridge_gaps: self.bridge_gaps,
-            water: self.water.state(),
+            water: self.weather.state(),
         })
     }
 }
